@@ -37,7 +37,7 @@ from api.routes import (
 )
 from api.routes.parameters import only_known_parameters, whole_names
 from api.routes.remembered import Front, Memory
-from api.rows.reader import RowReader, SiteReader
+from api.rows.reader import RowReader
 from api.site_pages import history, listing
 from api.site_pages import routes as site_pages
 from api.site_pages.table import SiteTables
@@ -101,8 +101,7 @@ def _read_from(library: Library, app: FastAPI, prepared: Prepared | None) -> Non
     """Give the routes of an application what they read releases by."""
     app.state.library, app.state.prepared = library, prepared
     app.state.held = HeldReleases(library, prepared)
-    app.state.rows = RowReader(library)
-    app.state.sites = SiteReader(library, app.state.rows, prepared)
+    app.state.rows = RowReader(library, prepared)
     app.state.site_tables = SiteTables(library)
 
 

@@ -10,16 +10,16 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import HTMLResponse, Response
-from starlette.convertors import Convertor, register_url_convertor
+from starlette.convertors import StringConvertor, register_url_convertor
 
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.annual_reports import present, relate_to_report
 from api.routes.pages import page
 from api.routes.parameters import CrawlPath, ReportVersionPath, ShelfDep, VersionPath, YearPath
-from api.routes.provenance import relate_to_release, standing
+from api.routes.provenance import relate_to_release
 from api.routes.remembered import Remembered
-from api.routes.works import content_of, figures_of, release_work, report_metadata, report_work
+from api.routes.works import content_of, figures_of, page_of, release_work, report_metadata, report_work
 from api.stored.shelf import Report
 from releases.citation.forms import FORMS, cite
 from releases.citation.work import NotCitable, Work
@@ -38,18 +38,10 @@ SUFFIXES = (".csv", "-bands.csv", ".svg", ".png", ".vl.json")
 """Ends of the names of a figure's files."""
 
 
-class FigureConvertor(Convertor[str]):
+class FigureConvertor(StringConvertor):
     """The id of a figure in a path: it has no dot, unlike the name of a file."""
 
     regex = "[A-Za-z0-9_-]+"
-
-    def convert(self, value: str) -> str:
-        """The id as it is."""
-        return value
-
-    def to_string(self, value: str) -> str:
-        """The id as it is."""
-        return value
 
 
 register_url_convertor("figure", FigureConvertor())
@@ -115,13 +107,7 @@ def cite_report(
     """
     report = present(shelf, year, version)
     check_figure(request, report, figure)
-    named = {"year": year, "version": version}
-    page = (
-        link(request, "figure_page", **named, figure=figure)
-        if figure
-        else link(request, "report_page", **named)
-    )
-    relate(request, "cite-as", page)
+    relate(request, "cite-as", page_of(request, report, figure))
     relate(request, "describedby", link(request, "report_errata", year=year))
     return write_citation(report_work(request, report, figure), form)
 
@@ -151,9 +137,7 @@ def figure_page(
     """The page of one figure of a version of a year's report."""
     report = present(shelf, year, version)
     check_figure(request, report, figure)
-    relate_to_report(
-        request, report, PAGE, page=link(request, "figure_page", year=year, version=version, figure=figure)
-    )
+    relate_to_report(request, report, PAGE, page=page_of(request, report, figure))
     figures = figures_of(content_of(request, report))
     files = {suffix: f"forms/figures/{figure}{suffix}" for suffix in SUFFIXES}
     return page(
@@ -161,7 +145,7 @@ def figure_page(
         "cited/figure.html",
         report=report,
         newest=shelf.report(year),
-        standing=standing(shelf, report),
+        standing=shelf.standing(report),
         id=figure,
         figure={"caption": "", "source": "", "query": "", **figures[figure]},
         figures=figures,

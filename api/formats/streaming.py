@@ -2,11 +2,12 @@
 who hangs up or takes nothing leaves nothing open."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator, Mapping
+import contextlib
+from collections.abc import Callable, Generator, Iterator, Mapping
 
-from fastapi.concurrency import run_in_threadpool
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from fastapi.concurrency import iterate_in_threadpool, run_in_threadpool
+from starlette.responses import StreamingResponse
+from starlette.types import Message, Receive, Scope, Send
 
 PIECE_BYTES = 64 * 1024
 """Maximum size of what is handed to the server at once."""
@@ -22,33 +23,32 @@ class StreamBroken(Exception):
     so that nobody takes it for whole."""
 
 
-class Stream(Response):
+class Stream(StreamingResponse):
     """An answer whose body is generated in another thread while it is sent."""
 
     def __init__(
         self, pieces: Pieces, *, media_type: str, headers: Mapping[str, str], closed: Callable[[], None]
     ) -> None:
         """`pieces` raises StreamBroken to end early; `closed` is called once, whatever happens."""
-        super().__init__(headers=dict(headers), media_type=media_type)
-        del self.headers["content-length"]
+        super().__init__(_cut(pieces), headers=headers, media_type=media_type)
         self._pieces = pieces
         self._closed = closed
-        self._making: asyncio.Task[bytes | None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI; HEAD generates nothing."""
+        if scope.get("asked_method") == "HEAD":
+            self.body_iterator = iterate_in_threadpool(())
+
+        async def send_in_time(message: Message) -> None:
+            async with asyncio.timeout(TAKEN_WITHIN_S):
+                await send(message)
+
         try:
-            await send(
-                {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
-            )
-            if scope.get("asked_method") != "HEAD":
-                await _first(self._send(send), _gone(receive))
-            else:
-                await send({"type": "http.response.body", "body": b""})
+            # Without the last message the server closes the connection.
+            with contextlib.suppress(StreamBroken, TimeoutError):
+                # By this version of ASGI, Starlette itself waits for the client to hang up.
+                await super().__call__({**scope, "asgi": {"spec_version": "2.0"}}, receive, send_in_time)
         finally:
-            if self._making is not None:
-                # A thread cannot be cancelled, and what it uses must not be closed under it.
-                await asyncio.wait([self._making])
             await run_in_threadpool(self._close)
 
     def _close(self) -> None:
@@ -57,36 +57,8 @@ class Stream(Response):
         finally:
             self._closed()
 
-    async def _send(self, send: Send) -> None:
-        try:
-            while (piece := await self._next()) is not None:
-                for begin in range(0, len(piece), PIECE_BYTES):
-                    part = piece[begin : begin + PIECE_BYTES]
-                    async with asyncio.timeout(TAKEN_WITHIN_S):
-                        await send({"type": "http.response.body", "body": part, "more_body": True})
-        except (StreamBroken, TimeoutError):
-            return  # without the last message the server closes the connection
-        await send({"type": "http.response.body", "body": b""})
 
-    async def _next(self) -> bytes | None:
-        self._making = asyncio.create_task(run_in_threadpool(next, self._pieces, None))
-        return await asyncio.shield(self._making)
-
-
-async def _first(*ways: Coroutine[None, None, None]) -> None:
-    """Run coroutines until the first ends, and then end the others."""
-    tasks = [asyncio.create_task(way) for way in ways]
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
-    for task in done:
-        task.result()
-
-
-async def _gone(receive: Receive) -> None:
-    """Wait until the client has hung up."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
+def _cut(pieces: Pieces) -> Iterator[bytes]:
+    for piece in pieces:
+        for begin in range(0, len(piece), PIECE_BYTES):
+            yield piece[begin : begin + PIECE_BYTES]

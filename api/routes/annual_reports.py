@@ -21,7 +21,7 @@ from api.http.redirects import Elsewhere
 from api.routes.files import A_FILE, IMMUTABLE, stored
 from api.routes.pages import TEMPLATES, page, surroundings
 from api.routes.parameters import FilePath, ReportVersionPath, ShelfDep, YearPath
-from api.routes.provenance import REPORT_LICENCE, standing
+from api.routes.provenance import REPORT_LICENCE
 from api.routes.remembered import Remembered
 from api.routes.works import figures_of, report_metadata, stated
 from api.stored.shelf import Report, Shelf
@@ -195,7 +195,7 @@ def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response
     path, _ = request.app.state.library.file(report, name)
     line = TEMPLATES.get_template("standing.html").render(
         report=report,
-        standing=standing(shelf, report),
+        standing=shelf.standing(report),
         newest=shelf.report(report.year),
         citations=report_metadata(request, report).citations,
         later=[
@@ -238,6 +238,6 @@ def _saved_name(shelf: Shelf, report: Report, name: str) -> str:
 
     The name is the one thing about a published file that can change, and goes with the copy.
     """
-    stands = standing(shelf, report)
+    stands = shelf.standing(report)
     prefix = "" if stands == "newest" else f"{stands}-"
     return f"{prefix}{report.year}-v{report.version}-{PurePosixPath(name).name}"

@@ -3,7 +3,6 @@
 No answer is a bare array, so that fields can be added.
 """
 
-import datetime  # pydantic reads the annotation
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,6 +11,7 @@ from releases.cdf import is_stated
 from releases.errata.stored import Concerned
 from releases.initial_windows import WindowShare
 from releases.strata.bootstrap import CONFIDENCE
+from storage.progress import Progress
 from storage.report_versions import Standing
 
 
@@ -21,7 +21,16 @@ class AnswerModel(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
 
-class Provenance(AnswerModel):
+class SignedAnswer(AnswerModel):
+    """What is signed."""
+
+    signature: Literal["good", "bad", "unsigned"]
+    """Good if SHA256SUMS is signed by a signer that this service knows."""
+    signed_by: str | None
+    """Name of the signer; null unless the signature is good."""
+
+
+class Provenance(SignedAnswer):
     """Origin of the numbers in an answer."""
 
     crawl: str
@@ -30,10 +39,6 @@ class Provenance(AnswerModel):
     """Version of its release."""
     checksum: str
     """SHA-256 of the release's SHA256SUMS, which identifies the whole release."""
-    signature: Literal["good", "bad", "unsigned"]
-    """Good if SHA256SUMS is signed by a signer that this service knows."""
-    signed_by: str | None
-    """Name of the signer; null unless the signature is good."""
     is_checked: bool
     """True if every file has been compared with its checksum; a file is never served before it has been
     compared."""
@@ -90,7 +95,7 @@ class VersionsAside(AnswerModel):
     withdrawn: list[WithdrawnAnswer]
 
 
-class ErratumAnswer(AnswerModel):
+class ErratumAnswer(SignedAnswer):
     """What was found wrong in releases after their publication."""
 
     number: int
@@ -111,9 +116,6 @@ class ErratumAnswer(AnswerModel):
     """Number of the erratum that this one stands in for."""
     replaced_by: int | None
     """Number of the erratum that stands in for this one."""
-    signature: Literal["good", "bad", "unsigned"]
-    signed_by: str | None
-    """Name of the signer; null unless the signature is good."""
 
 
 class ErrataAnswer(VersionsAside):
@@ -130,30 +132,10 @@ class CrawlsAnswer(VersionsAside):
     crawls: list[CrawlAnswer]
 
 
-class ProgressAnswer(AnswerModel):
-    """A running crawl."""
-
-    crawl: str
-    at: datetime.datetime
-    """Time of the counts."""
-    planned: int
-    """Number of sites planned."""
-    done: int
-    """Number of sites that have their final visit."""
-    visits: int
-    received_bytes: int
-    visits_per_hour: float | None
-    """Recent rate; null if unknown."""
-    minutes_left: int | None
-    """Null if unknown."""
-    outcomes: dict[str, int]
-    """Final visits by outcome."""
-
-
 class ProgressesAnswer(AnswerModel):
     """Running crawls: they are not sealed, and none of their data is released."""
 
-    crawls: list[ProgressAnswer]
+    crawls: list[Progress]
 
 
 class FileAnswer(AnswerModel):
@@ -289,7 +271,7 @@ class InitialWindowsAnswer(AnswerModel):
     """Empty if no packets were captured."""
 
 
-class ReportVersionAnswer(AnswerModel):
+class ReportVersionAnswer(SignedAnswer):
     """One version of a year's report."""
 
     version: int
@@ -314,8 +296,6 @@ class ReportVersionAnswer(AnswerModel):
     """What is wrong with its files; null if nothing is."""
     checksum: str | None
     """SHA-256 of its SHA256SUMS; null if it was erased."""
-    signature: Literal["good", "bad", "unsigned"]
-    signed_by: str | None
     licence: str
     """URL of the licence."""
     cite_as: str
@@ -324,7 +304,7 @@ class ReportVersionAnswer(AnswerModel):
     """Its files as they were published; empty if it is damaged or erased."""
 
 
-class ReportAnswer(AnswerModel):
+class ReportAnswer(SignedAnswer):
     """A year's report, by its newest version that was not withdrawn."""
 
     year: str
@@ -339,8 +319,6 @@ class ReportAnswer(AnswerModel):
     """Page of all versions, and of what later ones correct."""
     checksum: str | None
     """SHA-256 of the report's SHA256SUMS; null if it was erased."""
-    signature: Literal["good", "bad", "unsigned"]
-    signed_by: str | None
     versions: list[ReportVersionAnswer]
     """Every version, the newest first."""
 

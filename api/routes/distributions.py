@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from api.routes.answers import DistributionAnswer, FitAnswer
+from api.routes.answers import DistributionAnswer, FitAnswer, QuantileAnswer
 from api.stored.held import HeldSample
 from releases.strata.sample import Sample
 from releases.strata.statistics import FEW_SITES, NO_KNOWN_SIZE
@@ -39,6 +39,9 @@ def _distribution(measure: str, held: HeldSample, *, windows: Sequence[int], mss
             FitAnswer(**dataclasses.asdict(fit), lower=lower, upper=upper)
             for fit, (lower, upper) in zip(fits, ends, strict=True)
         ],
-        quantiles=held.quantiles,
+        quantiles=[
+            QuantileAnswer(percent=percent, size_bytes=size, lower_bytes=lower, upper_bytes=upper)
+            for percent, size, lower, upper in held.quantiles
+        ],
         points=[],
     )

@@ -7,14 +7,13 @@ from fastapi.responses import HTMLResponse, Response
 
 from api.formats.offered import IN_JSON, get_in
 from api.http.links import link
-from api.http.problems import Problem
 from api.routes.answers import ErrataAnswer, ErratumAnswer
 from api.routes.pages import page
 from api.routes.parameters import AnyCrawlQuery, ShelfDep, VersionQuery
-from api.routes.provenance import signer
+from api.routes.provenance import releases_asked_for
 from api.routes.remembered import Remembered
 from api.routes.v1 import aside
-from api.stored.shelf import Notice, Shelf, Version
+from api.stored.shelf import Notice, Shelf
 from releases.errata.stored import Erratum
 
 router = APIRouter(route_class=Remembered)
@@ -26,7 +25,7 @@ def errata_json(
 ) -> ErrataAnswer:
     """What was found wrong in releases after their publication, and which versions were withdrawn;
     of all or of one crawl."""
-    versions = asked(shelf, crawl, version)
+    versions = releases_asked_for(shelf, crawl, version)
     about = {(str(version.crawl), version.version) for version in versions}
     answers = [
         answer(request, shelf, notice, erratum)
@@ -54,17 +53,6 @@ def errata(request: Request, shelf: ShelfDep) -> Response:
     )
 
 
-def asked(shelf: Shelf, crawl: str | None, version: int | None) -> list[Version]:
-    """The versions that a request is about; Problem if there are none."""
-    if crawl is None:
-        if version is not None:
-            raise Problem(
-                "bad-parameter", "version: needs a crawl, as crawl=2026-11.desktop.local.tcp.web&version=1"
-            )
-        return list(shelf.versions)
-    return shelf.matching(crawl) if version is None else [shelf.version(crawl, version)]
-
-
 def readable(shelf: Shelf) -> list[tuple[Notice, Erratum]]:
     """The errata that are as they were recorded, the newest first."""
     notices = [(notice, notice.readable) for notice in shelf.errata]
@@ -78,5 +66,5 @@ def answer(request: Request, shelf: Shelf, notice: Notice, erratum: Erratum) -> 
         url=f"{link(request, 'errata')}#{erratum.number}",
         replaced_by=shelf.replaced.get(erratum.number),
         signature=notice.signature.kind,
-        signed_by=signer(notice),
+        signed_by=notice.signed_by,
     )

@@ -9,7 +9,7 @@ from fastapi.responses import FileResponse, Response
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
-from api.http.etags import is_known, not_modified
+from api.http.etags import ANY, is_known, not_modified
 from api.http.links import link, link_header, relate_help_with_csv
 from api.http.problems import Problem
 from api.routes.answers import FileAnswer
@@ -54,18 +54,23 @@ IMMUTABLE = "public, max-age=86400, immutable"
 """Cache-Control of published files, which never change; a withdrawn one stays in caches for a day at most."""
 
 
-def file_answers(request: Request, version: Version) -> list[FileAnswer]:
-    """The files of a release, listed from SHA256SUMS without reading them."""
-    crawl = str(version.crawl)
+def file_answers(request: Request, volume: Volume, route: str, **named: object) -> list[FileAnswer]:
+    """The files of a release or report, listed from SHA256SUMS without reading them; `route` serves each."""
     return [
         FileAnswer(
             name=name,
-            url=link(request, "release_file", crawl=crawl, version=version.version, name=name),
-            bytes=(version.path / name).stat().st_size,
+            url=link(request, route, **named, name=name),
+            bytes=(volume.path / name).stat().st_size,
             sha256=checksum,
         )
-        for name, checksum in sorted(version.files.items())
+        for name, checksum in sorted(volume.files.items())
     ]
+
+
+def release_files(request: Request, version: Version) -> list[FileAnswer]:
+    """The files of a release."""
+    named = {"crawl": str(version.crawl), "version": version.version}
+    return file_answers(request, version, "release_file", **named)
 
 
 class StoredFile(FileResponse):
@@ -74,10 +79,9 @@ class StoredFile(FileResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI; Problem if the range is outside the file."""
-        tags = Request(scope).headers.get("if-none-match", "")
-        if is_known(tags, self.headers["etag"]) or tags.strip() == "*":
-            same = not_modified(self.headers["etag"], self.headers["cache-control"])
-            await same(scope, receive, send)
+        etag = self.headers["etag"]
+        if is_known(scope, etag, ANY):
+            await not_modified(etag, self.headers["cache-control"])(scope, receive, send)
             return
         method = scope.get("asked_method", "GET")
         headers = MutableHeaders(raw=list(scope["headers"]))

@@ -24,7 +24,7 @@ from api.http.problems import KINDS, Problem, suppress_problems
 from api.http.redirects import Elsewhere
 from api.routes.answers import DistributionAnswer
 from api.routes.distributions import distributions
-from api.routes.files import MEDIA_TYPES, file_answers
+from api.routes.files import MEDIA_TYPES, release_files
 from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
 from api.routes.provenance import (
     QUALITY,
@@ -375,7 +375,7 @@ def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: V
         versions=shelf.matching(crawl),
         errata=shelf.errata_of(crawl, version),
         distributions=read_distributions(request, release_version),
-        files=file_answers(request, release_version),
+        files=release_files(request, release_version),
         mss=MSS_FIG1,
     )
     return with_form(answer)
@@ -389,7 +389,7 @@ def dataset(request: Request, version: Version, work: Work) -> dict[str, Any]:
     crawl, manifest = str(version.crawl), version.readable.manifest
     files = [
         file_answer
-        for file_answer in file_answers(request, version)
+        for file_answer in release_files(request, version)
         if file_answer.name.endswith((".parquet", ".json"))
     ]
     return {

@@ -9,7 +9,7 @@ from fastapi import Depends, Path, Query, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic import Field
-from starlette.convertors import Convertor, register_url_convertor
+from starlette.convertors import IntegerConvertor, register_url_convertor
 
 from api.http.choices import SEVERAL, choice
 from api.http.problems import Problem
@@ -220,18 +220,10 @@ PointsQuery = Annotated[
 ]
 
 
-class VersionConvertor(Convertor[int]):
+class VersionConvertor(IntegerConvertor):
     """The number of a version in a path; a path with anything else is another route's."""
 
     regex = "[1-9][0-9]{0,3}"
-
-    def convert(self, value: str) -> int:
-        """The number of the digits."""
-        return int(value)
-
-    def to_string(self, value: int) -> str:
-        """The digits of the number."""
-        return str(value)
 
 
 register_url_convertor("version", VersionConvertor())

@@ -1,6 +1,6 @@
 """Statements that accompany every number of the service: quality level, signature and citation."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -9,23 +9,21 @@ from api.http.links import link, own_link, relate
 from api.http.problems import Problem
 from api.routes.answers import Provenance
 from api.routes.parameters import CrawlQuery, ShelfDep, VersionQuery
-from api.stored.shelf import Report, Shelf, Version, Volume
+from api.stored.shelf import Shelf, Version
 from releases.citation.licences import licence_page
 from releases.citation.work import cite_release
 from releases.errata.stored import Erratum
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, is_recorded
-from storage.report_versions import Standing
-from storage.report_versions import standing as standing_of
 from storage.signatures import Signature
 
 QUALITY = {
-    "illustrative": "not evidence about the live web: made from the bundled local web",
-    "recorded": "from live pages that somebody else recorded: about those pages alone, with the limits "
-    "that recording.json states",
     "observed": "from live sites, as a browser received them",
+    RECORDED: "from live pages that somebody else recorded: about those pages alone, with the limits "
+    "that recording.json states",
+    "illustrative": "not evidence about the live web: made from the bundled local web",
 }
-"""Meanings of the quality levels, by their stable names."""
+"""Meanings of the quality levels by their stable names, the best first."""
 
 
 def quality(crawl: CrawlName) -> str:
@@ -35,16 +33,12 @@ def quality(crawl: CrawlName) -> str:
     return "observed" if crawl.kind == "web" else "illustrative"
 
 
-ORDER = ("observed", RECORDED, "illustrative")
-"""Quality levels, the best first."""
-
-
 def best_first(versions: Iterable[Version]) -> list[Version]:
     """Versions by their quality: observed releases come first, illustrative ones last; then by month, the
     newest first; then by how few parts of their names are not the defaults."""
     by_parts = sorted(versions, key=lambda version: version.crawl.other_parts)
     by_month = sorted(by_parts, key=lambda version: version.crawl.month, reverse=True)
-    return sorted(by_month, key=lambda version: ORDER.index(quality(version.crawl)))
+    return sorted(by_month, key=lambda version: list(QUALITY).index(quality(version.crawl)))
 
 
 def signed(signature: Signature) -> str:
@@ -57,11 +51,6 @@ def citation(version: Version) -> str:
     return cite_release(version.readable.manifest).line
 
 
-def signer(volume: Volume) -> str | None:
-    """Name of the signer; None unless the signature is good."""
-    return volume.signature.detail if volume.signature.kind == "good" else None
-
-
 def provenance(request: Request, version: Version) -> Provenance:
     """The provenance of an answer from a release."""
     level = quality(version.crawl)
@@ -71,7 +60,7 @@ def provenance(request: Request, version: Version) -> Provenance:
         version=version.version,
         checksum=version.checksum,
         signature=version.signature.kind,
-        signed_by=signer(version),
+        signed_by=version.signed_by,
         is_checked=version.is_checked,
         quality=level,
         quality_means=QUALITY[level],
@@ -108,19 +97,26 @@ def relate_to_release(request: Request, version: Version) -> None:
         )
 
 
+def releases_asked_for(shelf: Shelf, crawl: str | None, version: int | None) -> Sequence[Version]:
+    """Every version that the parameters `crawl` and `version` leave."""
+    if version is None:
+        return shelf.versions if crawl is None else shelf.matching(crawl)
+    if crawl is None:
+        raise Problem(
+            "bad-parameter", "version: needs a crawl, as crawl=2026-11.desktop.local.tcp.web&version=1"
+        )
+    return [shelf.version(crawl, version)]
+
+
 def release_asked_for(shelf: Shelf, crawl: str | None, version: int | None) -> Version:
     """The version of a release that the parameters `crawl` and `version` ask for.
 
     Without a crawl, the newest sound one of the best quality.
     """
-    if crawl is not None and version is not None:
-        return shelf.version(crawl, version)
+    if version is not None:
+        return releases_asked_for(shelf, crawl, version)[0]
     if crawl is not None:
         return shelf.find(crawl)
-    if version is not None:
-        raise Problem(
-            "bad-parameter", "version: needs a crawl, as crawl=2026-11.desktop.local.tcp.web&version=1"
-        )
     newest = best_first(shelf.newest_sound)
     if not newest:
         raise Problem("no-such-crawl", "there is no release yet")
@@ -146,8 +142,3 @@ AskedRelease = Annotated[Version, Depends(asked_release)]
 
 REPORT_LICENCE = licence_page("CC-BY-4.0")
 """Licence of the texts, figures and numbers of reports."""
-
-
-def standing(shelf: Shelf, report: Report) -> Standing:
-    """How a version of a report stands among the versions of its year."""
-    return standing_of(report.withdrawal, is_newest=report == shelf.report(report.year))

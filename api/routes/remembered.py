@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from fastapi import Request, Response
@@ -15,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.caching import Bounded, SingleFlight
 from api.code_version import code_version
 from api.http import compression
-from api.http.etags import CACHE_CONTROL, is_known, not_modified
+from api.http.etags import ANY, CACHE_CONTROL, is_known, not_modified
 from api.http.links import link_header
 from api.http.middleware import HEADERS
 from api.stored.library import Library
@@ -43,39 +42,38 @@ def is_of_the_moment(path: str) -> bool:
     return path in OF_THE_MOMENT or path.startswith("/crawls/")
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """A complete answer."""
+class Answer(Response):
+    """A complete answer with the common headers, as it is kept; a client that has it gets 304."""
 
-    status: int
-    route: str
-    """Route that computed the answer, for the metrics."""
-    headers: tuple[tuple[bytes, bytes], ...]
-    body: bytes
-
-    @classmethod
-    def of(cls, response: Response, *, route: str, key: str) -> Answer:
-        """The answer to cache for a response, with the common headers."""
-        response.headers.update({"ETag": f'"{key}"', "Cache-Control": CACHE_CONTROL})
+    def __init__(self, response: Response, *, route: str, key: str) -> None:
+        """The answer for a response of `route`, by which the metrics count it."""
+        super().__init__(response.body, response.status_code)
+        self.raw_headers = response.raw_headers
+        self.headers.update({"ETag": f'"{key}"', "Cache-Control": CACHE_CONTROL})
         for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
-        return cls(
-            status=response.status_code,
-            route=route,
-            headers=tuple(response.raw_headers),
-            body=bytes(response.body),
-        )
+            self.headers.setdefault(name, value)
+        self.route = route
+        self.etag = f'"{key}"'
 
     @property
     def size(self) -> int:
         """Approximate memory that the answer takes, in bytes."""
-        return len(self.body) + sum(len(name) + len(value) for name, value in self.headers) + 500
+        return len(self.body) + sum(len(name) + len(value) for name, value in self.raw_headers) + 500
 
-    def response(self) -> Response:
-        """The answer as a response."""
-        response = Response(self.body, self.status)
-        response.raw_headers = list(self.headers)
-        return response
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  # ASGI
+        """ASGI."""
+        status, headers, body = self.status_code, self.raw_headers, self.body
+        if is_known(scope, self.etag, ANY):
+            status, body = 304, b""
+            headers = [(name, value) for name, value in headers if name not in OF_A_BODY]
+        if scope["method"] == "HEAD":
+            body = b""
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+OF_A_BODY = frozenset({b"content-length", b"content-type"})
+"""Headers that an answer without a body does not have."""
 
 
 class Memory:
@@ -101,11 +99,17 @@ class Memory:
         """The answer, if it is in memory."""
         return self._answers.get(key)
 
-    async def answer(self, key: str, compute: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
-        """The answer, from memory or `compute`."""
+    async def answer(self, request: Request, compute: Callable[[], Awaitable[Response]]) -> Response:
+        """The answer to a request: from memory, or from `compute` unless the client has it already."""
+        key = self.key(request.scope["shelf"], request.scope)
+        # Whether there is anything, as `*` asks, is not known before it is computed.
+        if is_known(request.scope, f'"{key}"'):
+            response = not_modified(f'"{key}"')
+            vary(request, response)
+            return response
 
         async def work() -> Answer:
-            answer = await compute()
+            answer = Answer(await compute(), route=request.scope["route"].path, key=key)
             self._answers.put(key, answer, size=answer.size)
             return answer
 
@@ -121,31 +125,16 @@ class Remembered(APIRoute):
 
         async def handler(request: Request) -> Response:
             memory: Memory = request.app.state.memory
-            key = memory.key(request.scope["shelf"], request.scope)
-            tags = request.headers.get("if-none-match", "")
-            if is_known(tags, f'"{key}"'):
-                return known(request, key)
 
-            async def computed() -> Answer:
+            async def computed() -> Response:
                 response = await compute(request)
                 response.headers.setdefault("Link", link_header(request))
                 vary(request, response)
-                if compression.coding(request.scope):
-                    response = compression.compress(response)
-                return Answer.of(response, route=self.path, key=key)
+                return compression.compress(response) if compression.coding(request.scope) else response
 
-            answer = await memory.answer(key, computed)
-            # `*` matches any existing answer, so the answer is computed first.
-            return known(request, key) if tags.strip() == "*" else answer.response()
+            return await memory.answer(request, computed)
 
         return handler
-
-
-def known(request: Request, key: str) -> Response:
-    """The answer to a client that has the answer already."""
-    response = not_modified(f'"{key}"')
-    vary(request, response)
-    return response
 
 
 def vary(request: Request, response: Response) -> None:
@@ -178,18 +167,4 @@ class Front:
             await self.app(scope, receive, send)
             return
         scope["answered_by"] = answer.route
-        await _send(answer, scope, send)
-
-
-async def _send(answer: Answer, scope: Scope, send: Send) -> None:
-    headers = dict(answer.headers)
-    etag = headers[b"etag"].decode("latin-1")
-    tags = ",".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"if-none-match")
-    status, body = answer.status, answer.body
-    if tags and (is_known(tags, etag) or tags.strip() == "*"):
-        status, body = 304, b""
-        del headers[b"content-length"], headers[b"content-type"]
-    if scope["method"] == "HEAD":
-        body = b""
-    await send({"type": "http.response.start", "status": status, "headers": list(headers.items())})
-    await send({"type": "http.response.body", "body": body})
+        await answer(scope, receive, send)

@@ -16,12 +16,12 @@ from api.formats.encoding import cut_line, encoded, json_rows
 from api.formats.offered import CSV, FORMATS, JSON, AskedFormat, Format, get_in
 from api.formats.streaming import Pieces, Stream, StreamBroken
 from api.http.choices import SEVERAL, choice
-from api.http.etags import CACHE_CONTROL, is_known, not_modified
+from api.http.etags import ANY, CACHE_CONTROL, is_known, not_modified
 from api.http.links import link_header, own_link, relate, relate_help_with_csv
 from api.http.problems import Problem
 from api.routes.answers import AnswerModel, Provenance
 from api.routes.provenance import AskedRelease, provenance
-from api.routes.remembered import Answer, Memory
+from api.routes.remembered import Memory
 from api.routes.v1 import with_json
 from api.rows.cursors import LONGEST, Key, cursor_of, key_of
 from api.rows.filters import filters, parameters, row_fields
@@ -43,24 +43,21 @@ class RowsAnswer(AnswerModel):
 
 def bound_to(version: Version, question: Question) -> list[object]:
     """What a cursor is bound to: the release, the table and the filters."""
-    return [version.checksum, question.table.name, question.filters.facts]
+    filters = [[parameter.name, repr(value)] for parameter, value in question.filters]
+    return [version.checksum, question.table.name, filters]
 
 
 async def rows_answer(request: Request, version: Version, question: Question, wanted: Format) -> Response:
     """The answer in the format that is wanted: a page if the question has a limit, else a stream."""
     memory: Memory = request.app.state.memory
-    key = memory.key(request.scope["shelf"], request.scope)
-    tags = request.headers.get("if-none-match", "")
-    if is_known(tags, f'"{key}"') or tags.strip() == "*":
-        return not_modified(f'"{key}"')
-    if question.limit is None:
-        return await _stream(request, version, question, wanted, key)
-
-    async def computed() -> Answer:
-        page = await run_in_threadpool(_page, request, version, question, wanted)
-        return Answer.of(page, route=request.scope["route"].path, key=key)
-
-    return (await memory.answer(key, computed)).response()
+    if question.limit is not None:
+        return await memory.answer(
+            request, lambda: run_in_threadpool(_page, request, version, question, wanted)
+        )
+    etag = f'"{memory.key(request.scope["shelf"], request.scope)}"'
+    if is_known(request.scope, etag, ANY):
+        return not_modified(etag)
+    return await _stream(request, version, question, wanted, etag)
 
 
 def _next(request: Request, version: Version, question: Question, after: Key) -> str:
@@ -89,7 +86,7 @@ def _page(request: Request, version: Version, question: Question, wanted: Format
 
 
 async def _stream(
-    request: Request, version: Version, question: Question, wanted: Format, key: str
+    request: Request, version: Version, question: Question, wanted: Format, etag: str
 ) -> Response:
     reader: RowReader = request.app.state.rows
     with contextlib.ExitStack() as opened:
@@ -101,8 +98,7 @@ async def _stream(
     return Stream(
         _pieces(request, version, wanted, rows),
         media_type=wanted.media_type,
-        headers=_headers(request, version, question, wanted)
-        | {"ETag": f'"{key}"', "Cache-Control": CACHE_CONTROL},
+        headers=_headers(request, version, question, wanted) | {"ETag": etag, "Cache-Control": CACHE_CONTROL},
         closed=closed,
     )
 

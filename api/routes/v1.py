@@ -1,7 +1,7 @@
 """`/v1`, the JSON API. Fields are only added within a version; renaming or removing a field needs a `/v2`."""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
@@ -14,9 +14,7 @@ from api.routes.answers import (
     DamagedAnswer,
     DamagedReportAnswer,
     DistributionsAnswer,
-    FileAnswer,
     InitialWindowsAnswer,
-    ProgressAnswer,
     ProgressesAnswer,
     ReleaseAnswer,
     ReleasesAnswer,
@@ -28,7 +26,7 @@ from api.routes.answers import (
     WithdrawnAnswer,
 )
 from api.routes.distributions import distributions
-from api.routes.files import file_answers
+from api.routes.files import file_answers, release_files
 from api.routes.parameters import (
     DEFAULT_WINDOWS,
     PAGE_RELEASES,
@@ -47,9 +45,7 @@ from api.routes.provenance import (
     AskedRelease,
     provenance,
     relate_to_release,
-    release_asked_for,
-    signer,
-    standing,
+    releases_asked_for,
 )
 from api.routes.remembered import Remembered
 from api.routes.strata import AskedStratum
@@ -111,9 +107,7 @@ def crawls(request: Request, shelf: ShelfDep) -> CrawlsAnswer:
 @get_in(router, "/progress", IN_JSON, name="progress")
 def progress(shelf: ShelfDep) -> ProgressesAnswer:
     """Running crawls, as their crawlers last reported them."""
-    return ProgressesAnswer(
-        crawls=[ProgressAnswer(**dataclasses.asdict(reported)) for reported in shelf.under_way]
-    )
+    return ProgressesAnswer(crawls=list(shelf.under_way))
 
 
 @get_in(router, "/releases", IN_JSON, name="releases")
@@ -126,11 +120,9 @@ def releases(
     after: AfterQuery = None,
 ) -> ReleasesAnswer:
     """Every version of every release, or of one crawl's, with its manifest, its checksum and its files."""
+    versions = releases_asked_for(shelf, crawl, version)
     if version is not None:
-        versions: Sequence[Version] = [release_asked_for(shelf, crawl, version)]
         relate_to_release(request, versions[0])
-    else:
-        versions = shelf.versions if crawl is None else shelf.matching(crawl)
     shown, last = page(versions, after=after, limit=limit)
     following = None if last is None else own_link(request, after=last)
     if following is not None:
@@ -141,7 +133,7 @@ def releases(
             ReleaseAnswer(
                 provenance=provenance(request, release_version),
                 manifest=dataclasses.asdict(release_version.readable.manifest),
-                files=file_answers(request, release_version),
+                files=release_files(request, release_version),
             )
             for release_version in shown
         ],
@@ -228,14 +220,14 @@ def report_answer(request: Request, shelf: Shelf, report: Report) -> ReportAnswe
     return ReportAnswer(
         year=report.year,
         version=report.version,
-        standing=standing(shelf, report),
+        standing=shelf.standing(report),
         url=link(request, "newest_report", year=report.year),
         json_url=url("report.json"),
         summary_url=url("summary.txt"),
         errata_url=link(request, "report_errata", year=report.year),
         checksum=report.checksum or None,
         signature=report.signature.kind,
-        signed_by=signer(report),
+        signed_by=report.signed_by,
         versions=[report_version(request, shelf, other) for other in shelf.report_versions(report.year)],
     )
 
@@ -246,25 +238,15 @@ def report_version(request: Request, shelf: Shelf, report: Report) -> ReportVers
     published = dataclasses.asdict(report.publication)
     return ReportVersionAnswer(
         url=link(request, "report_page", **named),
-        standing=standing(shelf, report),
+        standing=shelf.standing(report),
         **published,
         withdrawn_on=report.withdrawal.date if report.withdrawal else None,
         withdrawn_because=report.withdrawal.reason if report.withdrawal else None,
         damage=report.damage or None,
         checksum=report.checksum or None,
         signature=report.signature.kind,
-        signed_by=signer(report),
+        signed_by=report.signed_by,
         licence=REPORT_LICENCE,
         cite_as=report_work(request, report).line,
-        files=[]
-        if report.damage
-        else [
-            FileAnswer(
-                name=name,
-                url=link(request, "report_exact", **named, name=name),
-                bytes=(report.path / name).stat().st_size,
-                sha256=checksum,
-            )
-            for name, checksum in sorted(report.files.items())
-        ],
+        files=[] if report.damage else file_answers(request, report, "report_exact", **named),
     )

@@ -106,18 +106,22 @@ def figures_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {figure["id"]: figure for section in content.get("sections", ()) for figure in section["figures"]}
 
 
+def page_of(request: Request, report: Report, figure: str | None) -> str:
+    """The address of the page of a version of a report, or of one of its figures."""
+    named = {"year": report.year, "version": report.version}
+    return (
+        link(request, "figure_page", **named, figure=figure)
+        if figure
+        else link(request, "report_page", **named)
+    )
+
+
 def report_work(request: Request, report: Report, figure: str | None = None) -> Work:
     """A version of a year's report, or one of its figures, as the report itself says that it is cited.
 
     A version whose content cannot be read is identified by its checksum.
     """
     content = stated(request, report)
-    named = {"year": report.year, "version": report.version}
-    page = (
-        link(request, "figure_page", **named, figure=figure)
-        if figure
-        else link(request, "report_page", **named)
-    )
     identified = f"sha256:{report.checksum}" if report.checksum else "without checksum"
     unreadable = {"title": "First flights of the web", "data": identified, "licence": LICENCE}
     cited = content["citation"] if content else unreadable
@@ -129,7 +133,7 @@ def report_work(request: Request, report: Report, figure: str | None = None) -> 
         data=cited["data"],
         licence=cited["licence"],
         is_illustrative=content.get("is_illustrative", False),
-        url=public(request, page),
+        url=public(request, page_of(request, report, figure)),
         figure=(figure, figures_of(content)[figure]["title"]) if figure else None,
         observed=_observed(request, content),
     )

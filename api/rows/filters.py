@@ -128,24 +128,12 @@ def _of(field: pa.Field) -> list[Parameter]:
     return offered
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Filters:
-    """Conditions that all must hold, in the order of the table's columns."""
-
-    conditions: tuple[tuple[Parameter, Any], ...]
-
-    @property
-    def facts(self) -> list[list[str]]:
-        """Names and values, for comparison with those of another request."""
-        return [[parameter.name, repr(value)] for parameter, value in self.conditions]
+Filters = tuple[tuple[Parameter, Any], ...]
+"""Conditions that all must hold, with their values, in the order of the table's columns."""
 
 
 def filters(known: Mapping[str, Parameter], values: Mapping[str, Any]) -> Filters:
     """Filters from the values of parameters; those without a value are left out."""
-    return Filters(
-        tuple(
-            (parameter, values[name])
-            for name, parameter in known.items()
-            if values.get(name) not in (None, [])
-        )
+    return tuple(
+        (parameter, values[name]) for name, parameter in known.items() if values.get(name) not in (None, [])
     )

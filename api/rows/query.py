@@ -83,7 +83,7 @@ def statement(question: Question, rendering: Rendering) -> tuple[str, list[Any]]
     kinds = {field.name: field.type for field in table.schema()}
     conditions: list[str] = []
     values: list[Any] = []
-    for parameter, value in question.filters.conditions:
+    for parameter, value in question.filters:
         condition, bound = parameter.bound(f'"{parameter.column}"', value)
         conditions.append(condition)
         values += bound

@@ -26,12 +26,26 @@ STREAMS = 8
 RETRY_AFTER_S = 10
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class SiteRows:
+    """The rows of a site in one release, in the order of their keys."""
+
+    visits: list[dict[str, Any]]
+    final: dict[str, Any] | None
+    """The first final visit; None without one, and then there are no other rows."""
+    connections: list[dict[str, Any]]
+    """Connections of the final visit."""
+    responses: list[dict[str, Any]]
+    """Responses of the final visit on the connection on which its main document came."""
+
+
 class RowReader:
     """Reads rows of releases in `library`."""
 
-    def __init__(self, library: Library) -> None:
-        """Nothing is read yet."""
+    def __init__(self, library: Library, prepared: Prepared | None = None) -> None:
+        """Without `prepared` the rows of a site are read by queries too."""
         self._library = library
+        self._prepared = prepared
         self._database = row_database()
         self._streams = threading.BoundedSemaphore(STREAMS)
 
@@ -54,6 +68,20 @@ class RowReader:
         with contextlib.closing(self.rows(version, question, "arrow")) as rows:
             return [row for batch in rows for row in batch.to_pylist()]
 
+    def site(self, version: Version, host: str) -> SiteRows:
+        """The rows of a site; Problem unless the files of the release are the published ones."""
+        version.readable  # noqa: B018  # raises the Problem that says why
+        for table in SITE_COLUMNS:
+            self._library.file(version, f"{table}.parquet")
+
+        def where(table: str, **equal: Sequence[int | str]) -> list[dict[str, Any]]:
+            return self.where(version, f"{table}s", SITE_COLUMNS[table], **equal)
+
+        prepared = self._prepared and self._prepared.site_rows(version, partial(_from_files, host=host))
+        return prepared or _site_rows(
+            where("visit", host=[host]), lambda table, visit: where(table, visit_id=[visit])
+        )
+
     def check(self, version: Version) -> None:
         """Raise the Problem of a release that was withdrawn or damaged since it was opened."""
         self._library.shelf().version(str(version.crawl), version.version).readable  # noqa: B018
@@ -73,41 +101,6 @@ class RowReader:
         self._streams.release()
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class SiteRows:
-    """The rows of a site in one release, in the order of their keys."""
-
-    visits: list[dict[str, Any]]
-    connections: dict[int, list[dict[str, Any]]]
-    """Connections by visit, of final visits alone."""
-    responses: dict[int, list[dict[str, Any]]]
-    """Responses by visit, of final visits alone: those on the connection on which the main document came."""
-
-
-class SiteReader:
-    """Reads the rows of sites in releases of `library`."""
-
-    def __init__(self, library: Library, rows: RowReader, prepared: Prepared | None) -> None:
-        """Without `prepared` every release is read by queries."""
-        self._library = library
-        self._rows = rows
-        self._prepared = prepared
-
-    def of(self, version: Version, host: str) -> SiteRows:
-        """The rows of a site; Problem unless the files of the release are the published ones."""
-        version.readable  # noqa: B018  # raises the Problem that says why
-        for table in SITE_COLUMNS:
-            self._library.file(version, f"{table}.parquet")
-        prepared = self._prepared and self._prepared.site_rows(version, partial(_from_files, host=host))
-        return prepared or self._queried(version, host)
-
-    def _queried(self, version: Version, host: str) -> SiteRows:
-        def where(table: str, **equal: Sequence[int | str]) -> list[dict[str, Any]]:
-            return self._rows.where(version, f"{table}s", SITE_COLUMNS[table], **equal)
-
-        return _site_rows(where("visit", host=[host]), lambda table, visit: where(table, visit_id=[visit]))
-
-
 def _from_files(folder: Path, host: str) -> SiteRows:
     visits = [row for visit in visits_of(folder, host) for row in rows_of(folder, "visit", visit)]
     return _site_rows(visits, partial(rows_of, folder))
@@ -115,12 +108,14 @@ def _from_files(folder: Path, host: str) -> SiteRows:
 
 def _site_rows(visits: list[dict[str, Any]], rows: Callable[[str, int], list[dict[str, Any]]]) -> SiteRows:
     """The rows of some visits; `rows` reads those of a table that are of one visit."""
-    final = {visit["id"]: visit["main_response_id"] for visit in visits if visit["is_final"]}
-    responses = {}
-    for visit, main_response in final.items():
-        own = rows("response", visit)
-        document = [row["connection_id"] for row in own if row["id"] == main_response]
-        responses[visit] = [row for row in own if row["connection_id"] in document and None not in document]
+    final = next((visit for visit in visits if visit["is_final"]), None)
+    if final is None:
+        return SiteRows(visits=visits, final=None, connections=[], responses=[])
+    every = rows("response", final["id"])
+    on = {row["connection_id"] for row in every if row["id"] == final["main_response_id"]} - {None}
     return SiteRows(
-        visits=visits, connections={visit: rows("connection", visit) for visit in final}, responses=responses
+        visits=visits,
+        final=final,
+        connections=rows("connection", final["id"]),
+        responses=[row for row in every if row["connection_id"] in on],
     )

@@ -24,7 +24,7 @@ from api.routes.v1 import aside
 from api.routes.visits import FirstFlightAnswer, first_flight, flight_answer
 from api.rows.filters import row_fields
 from api.rows.query import TABLES
-from api.rows.reader import SiteReader
+from api.rows.reader import RowReader
 from api.site_pages.listing import part_of_host, spellings
 from api.site_pages.table import SiteTables
 from api.stored.shelf import Version
@@ -166,12 +166,11 @@ def releases_of(answer: SiteAnswer) -> list[str]:
 
 
 def _site_in(request: Request, version: Version, host: str) -> SiteCrawlAnswer | None:
-    reader: SiteReader = request.app.state.sites
-    rows = reader.of(version, host)
+    reader: RowReader = request.app.state.rows
+    rows = reader.site(version, host)
     if not rows.visits:
         return None
-    final = next((visit for visit in rows.visits if visit["is_final"]), None)
-    connections = rows.connections[final["id"]] if final else []
+    final, connections = rows.final, rows.connections
     crawl = str(version.crawl)
     named = {"crawl": crawl, "version": version.version}
     return SiteCrawlAnswer(
@@ -185,7 +184,7 @@ def _site_in(request: Request, version: Version, host: str) -> SiteCrawlAnswer |
                 collections.Counter(connection["protocol"] or "unknown" for connection in connections).items()
             )
         ),
-        document=_document(connections, rows.responses[final["id"]]) if final else None,
+        document=_document(connections, rows.responses),
         first_flights=_first_flights(connections, final["final_host"] or host) if final else None,
     )
 

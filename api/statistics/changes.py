@@ -61,12 +61,12 @@ class ChangeRow(AnswerModel):
     before: float | None
     """A share, or bytes."""
     after: float | None
-    change: float | None
+    change: float | None = None
     """Difference of a share; for other measures the ratio."""
-    lower: float | None
+    lower: float | None = None
     """Lower end of the change's confidence interval."""
-    upper: float | None
-    unknown: str | None
+    upper: float | None = None
+    unknown: str | None = None
     """Why nothing is stated; null if something is."""
 
 
@@ -90,14 +90,16 @@ class ChangesAnswer(AnswerModel):
 
 def row_of(change: Change) -> ChangeRow:
     """A change as the answer has it."""
-    interval: dict[str, float | str | None] = {
-        "change": None,
-        "unknown": FEW_SITES if change.sites < LEAST_SITES else NO_RATIO,
-    }
-    if change.change is not None:
-        ends = {"lower": change.change.lower, "upper": change.change.upper}
-        interval = {"change": change.change.estimate, **ends, "unknown": None}
-    return ChangeRow(**{"lower": None, "upper": None} | dataclasses.asdict(change) | interval)
+    stated: dict[str, float | str | None]
+    if change.change is None:
+        stated = {"change": None, "unknown": FEW_SITES if change.sites < LEAST_SITES else NO_RATIO}
+    else:
+        stated = {
+            "change": change.change.estimate,
+            "lower": change.change.lower,
+            "upper": change.change.upper,
+        }
+    return ChangeRow(**dataclasses.asdict(change) | stated)
 
 
 T = TypeVar("T")

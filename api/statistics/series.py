@@ -40,19 +40,19 @@ class SeriesPoint(AnswerModel):
     """One month of a series."""
 
     month: str
-    iw: int | None
+    iw: int | None = None
     """Window of a share, in segments; null for other statistics."""
-    percent: int | None
+    percent: int | None = None
     """The quantile in percent; null for other statistics."""
-    crawl: str | None
+    crawl: str | None = None
     """Name of the crawl; null in a month without a release."""
-    version: int | None
+    version: int | None = None
     """Version of its release."""
-    checksum: str | None
+    checksum: str | None = None
     """SHA-256 of the release's SHA256SUMS."""
-    cite_as: str | None
+    cite_as: str | None = None
     """How to cite the release."""
-    url: str | None
+    url: str | None = None
     """Page of the release."""
     value: float | None
     """The statistic, in `unit`; null if it is unknown."""
@@ -180,11 +180,11 @@ async def series(
     for statistic in statistics:
         for month in months:
             version = by_month.get(month)
-            if version is None:
-                points.append(_gap(month, statistic))
-            else:
-                computed = await estimated(request, version, statistic, measure, stratum)
-                points.append(_point(request, version, statistic, computed))
+            release = _release(request, version) if version else {}
+            computed = await estimated(request, version, statistic, measure, stratum) if version else GAP
+            points.append(
+                SeriesPoint(month=month, **_of(statistic), **release, **dataclasses.asdict(computed))
+            )
     return _answer(versions, statistics[0], measure, stratum, points=points, flags=list(_flags(versions)))
 
 
@@ -220,6 +220,14 @@ def _answer(
     )
 
 
+def _unknown(why: str) -> Estimate:
+    return Estimate(value=None, value_unknown=why, interval_unknown=why)
+
+
+GAP = _unknown("there is no release of this month")
+"""The statistic in a month without a release."""
+
+
 async def estimated(
     request: Request, version: Version, statistic: Statistic, measure: str, stratum: Asked
 ) -> Estimate:
@@ -228,11 +236,11 @@ async def estimated(
     try:
         why = stratum.unknown_in(version)
         if why is not None:
-            return Estimate(value=None, value_unknown=why, interval_unknown=why)
+            return _unknown(why)
         held = await stratum.sample(request, version, measure)
     except Problem as problem:
         reraise_exhaustion(problem)
-        return Estimate(value=None, value_unknown=problem.detail, interval_unknown=problem.detail)
+        return _unknown(problem.detail)
     return estimate(statistic, held.sample)
 
 
@@ -244,28 +252,15 @@ def _of(statistic: Statistic) -> dict[str, Any]:
     }
 
 
-def _point(request: Request, version: Version, statistic: Statistic, computed: Estimate) -> SeriesPoint:
-    crawl = str(version.crawl)
-    return SeriesPoint(
-        month=version.crawl.month,
-        **_of(statistic),
-        crawl=crawl,
-        version=version.version,
-        checksum=version.checksum,
-        cite_as=citation(version) if version.is_sound else None,
-        url=link(request, "release_page", crawl=crawl, version=version.version),
-        **dataclasses.asdict(computed),
-    )
-
-
-def _gap(month: str, statistic: Statistic) -> SeriesPoint:
-    why = "there is no release of this month"
-    empty = dict.fromkeys(
-        ("crawl", "version", "checksum", "cite_as", "url", "value", "lower", "upper", "sites")
-    )
-    return SeriesPoint(
-        month=month, value_unknown=why, interval_unknown=why, known=0, unknown=0, **empty, **_of(statistic)
-    )
+def _release(request: Request, version: Version) -> dict[str, Any]:
+    """The release that a point is of."""
+    named = {"crawl": str(version.crawl), "version": version.version}
+    return {
+        **named,
+        "checksum": version.checksum,
+        "cite_as": citation(version) if version.is_sound else None,
+        "url": link(request, "release_page", **named),
+    }
 
 
 def _flags(versions: Iterable[Version]) -> Iterable[Change]:

@@ -12,7 +12,6 @@ from typing import Any
 from fastapi.concurrency import run_in_threadpool
 
 from api.caching import Bounded
-from api.routes.answers import QuantileAnswer
 from api.stored.library import Library, raise_damage
 from api.stored.prepared import Prepared
 from api.stored.shelf import Version
@@ -59,17 +58,16 @@ class HeldSample:
         )
 
     @functools.cached_property
-    def quantiles(self) -> list[QuantileAnswer]:
-        """The quantiles of PERCENTS; empty if no size is known."""
+    def quantiles(self) -> list[tuple[int, int, int | None, int | None]]:
+        """(percent, size, lower and upper end of its interval, in bytes) for each of PERCENTS; empty if no
+        size is known."""
         sample = self.sample
         ends: Sequence[tuple[int | None, int | None]] = [(None, None)] * len(PERCENTS)
         if sample.has_intervals:
             ends = sample.quantile_intervals(list(PERCENTS))
         return [
-            QuantileAnswer(
-                percent=percent, size_bytes=sample.cdf.quantile(percent), lower_bytes=lower, upper_bytes=upper
-            )
-            for percent, (lower, upper) in zip(PERCENTS, ends, strict=True)
+            (percent, sample.cdf.quantile(percent), *interval)
+            for percent, interval in zip(PERCENTS, ends, strict=True)
             if sample.cdf.known
         ]
 

@@ -14,7 +14,7 @@ from releases.catalogue import Release
 from releases.errata.stored import Erratum
 from schema.crawls import CrawlName
 from storage.progress import Progress
-from storage.report_versions import Publication, Withdrawal
+from storage.report_versions import Publication, Standing, Withdrawal, standing
 from storage.signatures import Signature
 
 NAMED = re.compile(r"(?P<crawl>.*)/v(?P<version>[1-9][0-9]{0,3})")
@@ -37,14 +37,18 @@ class Volume:
     """True if every file has been compared with its checksum."""
 
     @property
+    def signed_by(self) -> str | None:
+        """Name of the signer; None unless the signature is good."""
+        return self.signature.detail if self.signature.kind == "good" else None
+
+    @property
     def facts(self) -> tuple[object, ...]:
         """Everything that answers say about it; not its location."""
-        signer = self.signature.detail if self.signature.kind == "good" else ""
         return (
             self.checksum,
             sorted(self.files.items()),
             self.signature.kind,
-            signer,
+            self.signed_by,
             self.damage,
             self.is_checked,
         )
@@ -276,6 +280,10 @@ class Shelf:
         """
         versions = self.report_versions(year)
         return next((version for version in versions if version.withdrawal is None), versions[0])
+
+    def standing(self, report: Report) -> Standing:
+        """How a version of a report stands among the versions of its year."""
+        return standing(report.withdrawal, is_newest=report == self.report(report.year))
 
     def report_version(self, year: str, number: int) -> Report:
         """One version of a year's report."""

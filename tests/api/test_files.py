@@ -96,14 +96,6 @@ def test_every_answer_forbids_what_it_does_not_need(client: TestClient) -> None:
         assert headers["access-control-allow-origin"] == "*"
 
 
-def test_a_damaged_release_is_left_out_and_the_others_are_served(client: TestClient, data_dir: Path) -> None:
-    (manifest,) = data_dir.glob("releases/month=2026-10/**/manifest.json")
-    manifest.write_text('{"crawl": ')
-    crawls = client.get("/v1/crawls").json()["crawls"]
-    assert {crawl["month"] for crawl in crawls} == {"2026-11"}
-    assert client.get("/").status_code == 200
-
-
 @pytest.mark.parametrize(
     "asked", ["bytes=9999999-", "bytes=9-4", "bytes=x", "bytes=", "bytes", "bytes=-", "nonsense"]
 )

@@ -38,8 +38,9 @@ def test_no_answer_repeats_the_host_of_the_request(client: TestClient, path: str
 def test_links_begin_with_the_base_url_that_was_configured(data_dir: Path) -> None:
     client = client_of(data_dir, base_url=f"{BASE_URL}/")
     for path in ("/v1/crawls", "/v1/releases", "/v1/reports"):
-        text = client.get(path, headers={"Host": "sizes.example"}).text
-        links = re.findall(r'"(?:\w+_)?url": ?"([^"]*)"', text)
+        answer = client.get(path, headers={"Host": "sizes.example"})
+        assert answer.links["canonical"]["url"] == f"{BASE_URL}{path}"
+        links = re.findall(r'"(?:\w+_)?url": ?"([^"]*)"', answer.text)
         assert links
         for link in links:
             assert link.startswith(f"{BASE_URL}/")

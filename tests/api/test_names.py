@@ -213,19 +213,6 @@ def test_every_answer_says_where_it_is_how_to_cite_it_its_licence_and_its_descri
         assert client.get(found[relation]).status_code == 200, (relation, found[relation])
 
 
-def test_the_links_of_a_cached_answer_and_of_head_are_those_of_the_computed_one(client: TestClient) -> None:
-    path = f"/v1/distributions?crawl={LOCALWEB}"
-    first, again, head = client.get(path), client.get(path), client.head(path)
-    assert first.headers["link"] == again.headers["link"] == head.headers["link"]
-
-
-def test_links_begin_with_the_public_address_of_the_service(data_dir: Path) -> None:
-    app = create_app(data_dir / "releases", data_dir / "reports", base_url="https://sizes.test/")
-    with TestClient(app, base_url="https://sizes.test") as client:
-        for path in (f"/v1/distributions?crawl={LOCALWEB}", "/", f"/releases/{LOCALWEB}/v1/manifest.json"):
-            assert all(target.startswith("https://") for target in links(client, path).values())
-
-
 def test_a_problem_is_described_by_its_type_and_is_not_cited(client: TestClient, data_dir: Path) -> None:
     for accept, kind in (
         ("text/html", "text/html; charset=utf-8"),

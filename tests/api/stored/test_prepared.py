@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from api.rows.reader import RowReader, SiteReader
+from api.rows.reader import RowReader
 from api.stored import site_rows
 from api.stored.held import HeldReleases
 from api.stored.library import Library
@@ -51,8 +51,8 @@ class Shelved:
         self.prepared.add(self.version)
         return folder
 
-    def sites(self, prepared: Prepared | None) -> SiteReader:
-        return SiteReader(self.library, RowReader(self.library), prepared)
+    def reader(self, prepared: Prepared | None) -> RowReader:
+        return RowReader(self.library, prepared)
 
 
 def shelved(root: Path) -> Shelved:
@@ -93,18 +93,18 @@ def test_a_site_has_the_same_rows_as_by_queries_however_they_are_cut(
 ) -> None:
     monkeypatch.setattr(site_rows, "BATCH_ROWS", rows)
     crawled.prepare()
-    by_files, by_queries = crawled.sites(crawled.prepared), crawled.sites(None)
+    by_files, by_queries = crawled.reader(crawled.prepared), crawled.reader(None)
     for host in hosts(MADE_UP_SITES):
-        found = by_files.of(crawled.version, host)
-        assert found == by_queries.of(crawled.version, host), host
-        assert all(found.responses.values()), host
-    first = by_files.of(crawled.version, "site1.test")
+        found = by_files.site(crawled.version, host)
+        assert found == by_queries.site(crawled.version, host), host
+        assert found.responses, host
+    first = by_files.site(crawled.version, "site1.test")
     assert [(visit["outcome"], visit["is_final"]) for visit in first.visits] == [
         ("ok", True),
         ("dns", False),
         ("ok", True),
     ]
-    assert by_files.of(crawled.version, "none.test").visits == []
+    assert by_files.site(crawled.version, "none.test").visits == []
 
 
 @pytest.mark.parametrize("measure", ["responses", "pages", "hosts"])
