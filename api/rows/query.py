@@ -150,8 +150,6 @@ class Rows:
     ) -> None:
         """Problem if the file cannot be read."""
         self.schema = answer_schema(question, rendering, kind)
-        self.last: Key | None = None
-        """Key of the last row taken."""
         self._key_parts = len(question.table.key)
         self._cursor = database.cursor()
         # A setting of each cursor: DuckDB has none for the database.
@@ -163,9 +161,7 @@ class Rows:
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Batches as an answer shows them; Problem if the file cannot be read on."""
-        for batch in self._batches():
-            self.last = self._key(batch.columns, batch.num_rows - 1)
-            yield self._shown(batch)
+        return map(self._shown, self._batches())
 
     def page(self, limit: int) -> tuple[list[pa.RecordBatch], Key | None]:
         """The first `limit` rows, and the key of the last of them if there are more; Problem."""

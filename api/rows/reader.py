@@ -16,7 +16,7 @@ from api.http.problems import Problem
 from api.rows.filters import filters, parameters
 from api.rows.query import TABLES, Question, Rendering, Rows, row_database
 from api.stored.library import Library
-from api.stored.prepared import Prepared
+from api.stored.prepared import SITES, Prepared
 from api.stored.shelf import Version
 from api.stored.site_rows import SITE_COLUMNS, rows_of, visits_of
 
@@ -77,7 +77,7 @@ class RowReader:
         def where(table: str, **equal: Sequence[int | str]) -> list[dict[str, Any]]:
             return self.where(version, f"{table}s", SITE_COLUMNS[table], **equal)
 
-        prepared = self._prepared and self._prepared.site_rows(version, partial(_from_files, host=host))
+        prepared = self._prepared and self._prepared.read(version, partial(_from_files, host=host))
         return prepared or _site_rows(
             where("visit", host=[host]), lambda table, visit: where(table, visit_id=[visit])
         )
@@ -102,8 +102,9 @@ class RowReader:
 
 
 def _from_files(folder: Path, host: str) -> SiteRows:
-    visits = [row for visit in visits_of(folder, host) for row in rows_of(folder, "visit", visit)]
-    return _site_rows(visits, partial(rows_of, folder))
+    rows = partial(rows_of, folder / SITES)
+    visits = [row for visit in visits_of(folder / SITES, host) for row in rows("visit", visit)]
+    return _site_rows(visits, rows)
 
 
 def _site_rows(visits: list[dict[str, Any]], rows: Callable[[str, int], list[dict[str, Any]]]) -> SiteRows:

@@ -13,7 +13,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from api.caching import Bounded
 from api.stored.library import Library, raise_damage
-from api.stored.prepared import Prepared
+from api.stored.prepared import ITEMS, Prepared
 from api.stored.shelf import Version
 from releases.cdf import Counts, read_counts
 from releases.strata.cells import Items, read_items
@@ -109,9 +109,11 @@ class HeldReleases:
         kept = self._library.held.kept
 
         def read() -> HeldSample:
-            items: Items | None = self._prepared.items(version, measure) if self._prepared else None
+            prepared = self._prepared and self._prepared.read(
+                version, lambda folder: Items.load(folder / ITEMS / measure)
+            )
             # From the release's table it takes far longer.
-            items = items or kept(
+            items: Items = prepared or kept(
                 (checksum, measure), lambda: read_items(path, measure), size=lambda items: items.nbytes
             )
             return HeldSample(items.sample(stratum))

@@ -112,8 +112,8 @@ class Inspection:
     def _report(self, report: ReportVersion) -> Report:
         facts = self._volume(report.folder, is_there=report.is_there)
         if report.withdrawal and not facts["damage"]:
-            doubt = self._files(report.notice)[1] or _doubt(self._signature(report.notice))
-            facts["damage"] = doubt and f"the notice of withdrawal: {doubt}"
+            damage = self._volume(report.notice)["damage"]
+            facts["damage"] = damage and f"the notice of withdrawal: {damage}"
         return Report(
             **facts,
             year=report.year,
@@ -135,21 +135,16 @@ class Inspection:
         """The fields of a Volume; a folder that is not there, or has no readable manifest, has no files."""
         files, difference, is_checked = self._files(folder) if is_there else ({}, "", True)
         signature = self._signature(folder) if is_there else UNSIGNED
+        # `firstflight verify` too calls a folder with a bad signature damaged.
+        doubt = "its signature does not count" if signature.kind == "bad" else ""
         return {
             "path": folder,
-            "checksum": self._checksum(folder),
+            "checksum": files.get(SUMS, ""),
             "files": files,
             "signature": signature,
-            "damage": damage or difference or _doubt(signature),
+            "damage": damage or difference or doubt,
             "is_checked": is_checked,
         }
-
-    def _checksum(self, folder: Path) -> str:
-        try:
-            return self._sums.of(folder / SUMS)
-        except OSError as exc:
-            reraise_exhaustion(exc)
-            return ""
 
     def _signature(self, folder: Path) -> Signature:
         if self._allowed_signers is None:
@@ -182,11 +177,6 @@ class Inspection:
             reraise_exhaustion(exc)
             return {}, f"{SUMS} cannot be used", True
         return {**sums, **own}, _difference(wrong), not unread
-
-
-def _doubt(signature: Signature) -> str:
-    """The damage that a bad signature means; `firstflight verify` also calls its folder damaged."""
-    return "its signature does not count" if signature.kind == "bad" else ""
 
 
 def _difference(wrong: list[str]) -> str:

@@ -23,7 +23,7 @@ from api.code_version import code_version
 from api.processes import END_WITH_PARENT, stopped
 from api.stored.site_rows import write_site_rows
 from releases.strata import bootstrap
-from releases.strata.cells import Items, read_items
+from releases.strata.cells import read_items
 from schema.computed_tables import MEASURES
 from storage.staging import put_new
 from storage.sums import broken_sums, seal
@@ -76,14 +76,6 @@ class Prepared:
         """Read the files of a release from now on: they are whole."""
         self._there.add(self.path_of(version).name)
 
-    def items(self, version: Version, measure: str) -> Items | None:
-        """The items of a measure, mapped from their files; None if they are not there."""
-        return self._read(version, lambda folder: Items.load(folder / ITEMS / measure))
-
-    def site_rows(self, version: Version, read: Callable[[Path], T]) -> T | None:
-        """What `read` finds in the folder of the rows by visit; None if they are not there."""
-        return self._read(version, lambda folder: read(folder / SITES))
-
     def remove_all_but(self, versions: Iterable[Version]) -> None:
         """Remove the files of this folder's other releases and of other code:
         what was withdrawn is not kept."""
@@ -93,7 +85,7 @@ class Prepared:
             if path.name not in names:
                 shutil.rmtree(path, ignore_errors=True)
 
-    def _read(self, version: Version, read: Callable[[Path], T]) -> T | None:
+    def read(self, version: Version, read: Callable[[Path], T]) -> T | None:
         """What `read` finds in the folder of a release.
 
         None if it is not there, or was removed or damaged.

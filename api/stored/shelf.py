@@ -27,7 +27,7 @@ class Volume:
 
     path: Path
     checksum: str
-    """SHA-256 of SHA256SUMS, which identifies the whole folder; empty if there is none."""
+    """SHA-256 of SHA256SUMS, which identifies the whole folder; empty if it is missing or cannot be used."""
     files: dict[str, str]
     """SHA-256 by name of every file that may be served, from SHA256SUMS."""
     signature: Signature
