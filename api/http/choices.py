@@ -1,26 +1,10 @@
-"""Types of parameters: of a closed vocabulary, and of several values."""
+"""Parameters of several values."""
 
 import itertools
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
-from pydantic_core import PydanticCustomError
-
-from api.http.problems import NO_SUCH_CHOICE
-
-
-def choice(values: Sequence[str]) -> Any:  # noqa: ANN401  # a type expression
-    """The type of a parameter that has one of these values."""
-
-    def check(value: str) -> str:
-        if value not in values:
-            raise PydanticCustomError(
-                NO_SUCH_CHOICE, "no such value; there are {choices}", {"choices": ", ".join(values)}
-            )
-        return value
-
-    return Annotated[str, AfterValidator(check), WithJsonSchema({"type": "string", "enum": list(values)})]
+from pydantic import BeforeValidator
 
 
 def apart(values: Sequence[Any] | str) -> list[Any]:

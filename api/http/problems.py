@@ -64,11 +64,9 @@ KINDS = [
     Kind("bad-request", 400, "The request cannot be answered"),
     Kind("internal-error", 500, "The service failed"),
 ]
-NO_SUCH_CHOICE = "no_such_choice"
-"""Type of the error that a check of ours raises for a value outside a closed vocabulary."""
 
-CHOICE_ERRORS = frozenset({"literal_error", NO_SUCH_CHOICE})
-"""Types of errors that are of a value outside a closed vocabulary."""
+NO_SUCH_CHOICE = "literal_error"
+"""Pydantic's type of the error of a value outside a closed vocabulary."""
 
 _BY_ID = {kind.id: kind for kind in KINDS}
 _BY_STATUS = {404: "not-found", 405: "method-not-allowed"}
@@ -99,7 +97,12 @@ def _sentence(error: Mapping[str, Any]) -> str:
 
     >>> _sentence({"type": "int_parsing", "msg": "Input should be a valid integer", "input": "ten"})
     "'ten' is no whole number"
+    >>> _sentence({"type": NO_SUCH_CHOICE, "ctx": {"expected": "'h2' or 'h3'"}})
+    'no such value; there are h2, h3'
     """
+    if error["type"] == NO_SUCH_CHOICE:
+        choices = error["ctx"]["expected"].replace(" or ", ", ").replace("'", "")
+        return f"no such value; there are {choices}"
     if error["type"] == "int_parsing":
         return f"{str(error['input'])[:20]!r} is no whole number"
     # The library writes before every sentence of ours which exception had it.
@@ -130,7 +133,7 @@ def from_exception(exc: Exception) -> Problem:
     if isinstance(exc, RequestValidationError):
         faults = dict.fromkeys((_parameter(error["loc"]), _sentence(error)) for error in exc.errors())
         errors = [{"parameter": parameter, "detail": detail} for parameter, detail in faults]
-        is_choice = all(error["type"] in CHOICE_ERRORS for error in exc.errors())
+        is_choice = all(error["type"] == NO_SUCH_CHOICE for error in exc.errors())
         return Problem(
             "no-such-choice" if is_choice else "bad-parameter",
             "; ".join(f"{e['parameter']}: {e['detail']}" for e in errors),

@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 from pydantic import Field
 from starlette.convertors import IntegerConvertor, register_url_convertor
 
-from api.http.choices import SEVERAL, choice
+from api.http.choices import SEVERAL
 from api.http.problems import Problem
 from api.http.redirects import Elsewhere
 from api.stored.months import ANY
@@ -98,7 +98,7 @@ def _whole(shelf: Shelf, name: str, value: Any) -> Any:  # noqa: ANN401  # a pat
     return number[1] if number else value
 
 
-Measure: Any = choice(list(MEASURES))
+Measure: Any = Literal[tuple(MEASURES)]
 """The name of a measure."""
 
 ShelfDep = Annotated[Shelf, Depends(shelf)]
@@ -155,7 +155,7 @@ AfterQuery = Annotated[
     ),
 ]
 LimitQuery = Annotated[int, Query(ge=1, le=MOST_RELEASES, description="releases of a page")]
-OutsideSeries: Any = choice(list(KINDS))
+OutsideSeries: Any = Literal[tuple(KINDS)]
 OutsideQuery = Annotated[
     list[OutsideSeries],
     Query(min_length=1, max_length=100, description="outside series; all if omitted"),

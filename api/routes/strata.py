@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Query, Request
 
-from api.http.choices import choice
 from api.http.problems import Problem
 from api.stored.held import HeldReleases, HeldSample
 from api.stored.shelf import Version
@@ -30,7 +29,7 @@ RankQuery = Annotated[
     Query(description="sites of this stratum of ranks: 10000 is the ranks from 1,001 to 10,000"),
 ]
 ProtocolQuery = Annotated[Protocol | None, Query(description="protocol of the response or connection")]
-ResourceType: Any = choice(RESOURCE_TYPES)
+ResourceType: Any = Literal[tuple(RESOURCE_TYPES)]
 TypeQuery = Annotated[
     ResourceType | None,
     Query(description="destination of the request"),

@@ -3,12 +3,12 @@
 import dataclasses
 import datetime
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pyarrow as pa
 from pydantic import AwareDatetime, Field
 
-from api.http.choices import SEVERAL, choice
+from api.http.choices import SEVERAL
 from schema.vocabulary import CLOSED
 
 MOST_VALUES = 100
@@ -100,7 +100,7 @@ def parameters(schema: pa.Schema) -> dict[str, Parameter]:
 
 
 def _of(field: pa.Field) -> list[Parameter]:
-    kind = choice(CLOSED[field.name]) if field.name in CLOSED else value_type(field.type)
+    kind = Literal[tuple(CLOSED[field.name])] if field.name in CLOSED else value_type(field.type)
     comment = (field.metadata or {}).get(b"comment", b"").decode()
 
     def parameter(suffix: str, condition: str, annotation: Any, description: str) -> Parameter:  # noqa: ANN401

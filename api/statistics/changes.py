@@ -2,12 +2,12 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, as_csv, get_in
-from api.http.choices import SEVERAL, choice
+from api.http.choices import SEVERAL
 from api.http.links import own_link, relate
 from api.routes.answers import AnswerModel, Provenance
 from api.routes.parameters import CrawlName, MssQuery, PercentQuery, ShelfDep, WindowsQuery
@@ -39,7 +39,7 @@ NO_RATIO = "a site's value before is 0, of which there is no ratio"
 EVERYTHING = Asked()
 """What is compared by default."""
 
-Kind: Any = choice(list(RESPONSES))
+Kind: Any = Literal[tuple(RESPONSES)]
 Named = Annotated[
     CrawlName,
     Query(description="a release: a crawl by its name, in its newest version, or with /v1 behind it"),
