@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
 
 from benchmarks.pages.addresses import AS_A_BROWSER
 from firstflight.settings import from_environment
@@ -29,8 +29,8 @@ Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 
-class Outside(Exception):
-    """A page asked for something that the service does not have."""
+class Faulty(Exception):
+    """A page asked for something elsewhere, or the browser's console has an error of it."""
 
 
 @contextlib.contextmanager
@@ -43,26 +43,40 @@ def launch_browser() -> Iterator[Browser]:
             yield browser
 
 
+def _without_query(url: str) -> str:
+    return url.partition("?")[0]
+
+
 @contextlib.contextmanager
-def open_page(browser: Browser, client: TestClient, path: str) -> Iterator[Page]:
-    """A page of the service; raises Outside if it asked for anything elsewhere."""
-    outside: list[str] = []
+def open_page(browser: Browser | BrowserContext, client: TestClient, path: str) -> Iterator[Page]:
+    """A page of the service; raises Faulty if it asked for anything elsewhere, or has an error other than
+    its own status."""
+    faults: list[str] = []
 
     def answer(route: Route) -> None:
         url = route.request.url
         if not url.startswith(ORIGIN):
-            outside.append(url)
+            faults.append(f"asked for {url}")
             route.abort()
             return
         response = client.get(url.removeprefix(ORIGIN), headers=AS_A_BROWSER)
         route.fulfill(status=response.status_code, headers=dict(response.headers), body=response.content)
 
     page = browser.new_page()
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on(
+        "console",
+        lambda said: (
+            faults.append(said.text)
+            if said.type == "error" and _without_query(said.location["url"]) != _without_query(ORIGIN + path)
+            else None
+        ),
+    )
     page.route(lambda url: not url.startswith("data:"), answer)
     try:
         page.goto(f"{ORIGIN}{path}", wait_until="load")
         yield page
     finally:
         page.close()
-    if outside:
-        raise Outside(f"{path} asked for {', '.join(outside)}")
+    if faults:
+        raise Faulty(f"{path}: {'; '.join(faults)}")

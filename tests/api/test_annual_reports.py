@@ -3,12 +3,14 @@
 import dataclasses
 import hashlib
 import html
+import re
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
+from api.routes.annual_reports import header_style
 from storage.report_versions import Publication, erase, find_version, withdraw
 from storage.sums import manifest_of, seal
 from tests.api.test_v1 import assert_problem
@@ -293,3 +295,12 @@ def test_the_home_page_shows_the_command_that_an_answer_asks_for_as_code(tmp_pat
             page = client.get(path).text
             assert "<code>firstflight replay backcast</code>" in page, path
             assert "`" not in page.partition("<main")[2], path
+
+
+def test_the_styles_of_the_header_reach_nothing_else_of_a_report() -> None:
+    rules = re.sub(r"/\*.*?\*/|@[^{]*\{", "", header_style(), flags=re.DOTALL)
+    selectors = [
+        selector.strip() for rule in re.findall(r"([^{}]+)\{", rules) for selector in rule.split(",")
+    ]
+    assert len(selectors) > 10
+    assert {re.split(r"[ :\[]", selector)[0] for selector in selectors} == {".site-head", ".report-head"}
