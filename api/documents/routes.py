@@ -1,7 +1,6 @@
 """The project's documents as pages: the Markdown of docs/, and the data dictionary from its declarations."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
@@ -15,9 +14,6 @@ from api.routes.remembered import Remembered
 from releases.citation.licences import licence_page
 from schema.computed_tables import MEASURES
 from schema.dictionary import dictionary
-
-if TYPE_CHECKING:
-    from api.documents.rendering import Rendered
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
 
@@ -51,18 +47,12 @@ def document(request: Request, name: str) -> Response:
 
 
 def show_document(request: Request, name: str) -> Response:
-    """The page of the document `name`."""
-    document = render_document(request, name)
-    relate(request, "license", licence_page(LICENCE))
-    return page(request, "document.html", document=document, is_list=not name)
-
-
-def render_document(request: Request, name: str) -> "Rendered":
-    """The document `name` as HTML; Problem if there is none."""
+    """The page of the document `name`; Problem if there is none."""
     from api.documents import rendering  # its library takes 2 MB, and many services show no document
 
     base = request.app.url_path_for("documents")
-    try:
-        return rendering.render(shelved.text(name), source=shelved.sources()[name], base=base)
-    except KeyError as exc:
-        raise Problem("not-found", f"there is no document {name!r}", see=base) from exc
+    if name not in shelved.sources():
+        raise Problem("not-found", f"there is no document {name!r}", see=base)
+    document = rendering.render(shelved.text(name), source=shelved.sources()[name], base=base)
+    relate(request, "license", licence_page(LICENCE))
+    return page(request, "document.html", document=document, is_list=not name)

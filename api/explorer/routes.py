@@ -111,7 +111,8 @@ async def choose(
     mss: MssQuery = MSS_FIG1,
 ) -> Choice:
     """What the parameters choose; the newest release where they name none."""
-    chosen = find_releases(shelf, crawl) if crawl else await run_in_threadpool(_newest, request, shelf)
+    named = list({version.name: version for version in map(shelf.find, crawl)}.values())
+    chosen = named or await run_in_threadpool(_newest, request, shelf)
     choice = Choice(
         releases=chosen,
         measures=list(dict.fromkeys(measure)) or await run_in_threadpool(_stated, request, chosen, stratum),
@@ -272,14 +273,6 @@ def as_png(request: Request, chosen: ChoiceDep, width: WidthQuery = WIDE) -> Res
 def as_table(request: Request, chosen: ChoiceDep) -> Response:
     """The points of the figure as CSV."""
     return Response(as_csv(_compared(request, chosen)), media_type=MEDIA_TYPES[".csv"])
-
-
-def find_releases(shelf: Shelf, given: Sequence[str]) -> list[Version]:
-    """The releases that a form or a link names, by crawl or by crawl and version.
-
-    Problem if one is not there.
-    """
-    return list({version.name: version for version in map(shelf.find, given)}.values())
 
 
 def find_beside(shelf: Shelf, chosen: Sequence[Version]) -> Iterator[tuple[str, Version]]:

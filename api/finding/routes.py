@@ -43,7 +43,6 @@ def releases_index(request: Request, shelf: ShelfDep) -> Response:
         errata={
             version.name: shelf.errata_of(str(version.crawl), version.version) for version in shelf.versions
         },
-        under_way=shelf.under_way,
     )
 
 

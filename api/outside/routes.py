@@ -189,13 +189,11 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
         with_interval=interval_text,
         worth=for_screens(lambda width: draw_worth(compared, width=width)),
         sets=years.letter_sets(sets),
-        pairs=pairs,
         table=list(years.tabulate(pairs)),
         mss=years.ASKED.mss,
         windows=years.ASKED.windows,
         series=shown,
         breaks=[mark for mark in BREAKS if dates[0] < mark.date <= dates[-1]],
-        first=dates[0][:4],
         last=dates[-1][:4],
         source=CHANGELOG,
     )

@@ -1,10 +1,10 @@
 """What fits over the years, of the recorded sets on the shelf: shares, and changes over the same sites."""
 
+import collections
 import dataclasses
 import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from urllib.parse import urlencode
 
 import numpy as np
 from pydantic import ConfigDict
@@ -124,52 +124,18 @@ class Pair:
         ]
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class OwnMonths:
-    """A crawl of ours that was repeated for several months."""
-
-    variant: Variant
-    versions: tuple[Version, ...]
-    """The newest of each month that can be read, the earliest first."""
-
-    @property
-    def is_evidence(self) -> bool:
-        """False for crawls of the bundled web."""
-        return quality(self.versions[0].crawl) == "observed"
-
-    @property
-    def lists(self) -> dict[str, list[str]]:
-        """The months of each list."""
-        months: dict[str, list[str]] = {}
-        for version in self.versions:
-            months.setdefault(version.readable.manifest.list_id, []).append(version.crawl.month)
-        return months
-
-    @property
-    def windows_query(self) -> str:
-        """The query of the explorer for its months and the windows of the page."""
-        windows = ",".join(map(str, ASKED.windows))
-        asked = {"crawl": self.versions[-1].crawl, "measure": "responses", "iw": windows, "mss": ASKED.mss}
-        return urlencode(asked)
-
-    def series_query(self, iw: int) -> str:
-        """The query of its series for a window."""
-        return urlencode(dataclasses.asdict(self.variant) | {"iw": iw, "mss": ASKED.mss})
-
-
-def find_own_months(shelf: Shelf) -> list[OwnMonths]:
-    """Our own crawls that have LEAST_MONTHS or more, evidence first."""
-    by_variant: dict[Variant, list[Version]] = {}
-    for name in shelf.crawls:
-        version = shelf.newest(name)
-        if version.is_sound and quality(version.crawl) != "recorded":
-            by_variant.setdefault(Variant.of(version.crawl), []).append(version)
-    own = [
-        OwnMonths(variant=variant, versions=tuple(sorted(versions, key=lambda version: version.crawl.month)))
-        for variant, versions in by_variant.items()
-        if len(versions) >= LEAST_MONTHS
-    ]
-    return sorted(own, key=lambda crawl: (not crawl.is_evidence, str(crawl.variant)))
+def find_own_months(shelf: Shelf) -> list[Version]:
+    """The newest month of each of our own crawls that has LEAST_MONTHS or more, evidence first."""
+    newest = [shelf.newest(name) for name in shelf.crawls]
+    own = [version for version in newest if version.is_sound and quality(version.crawl) != "recorded"]
+    months = collections.Counter(Variant.of(version.crawl) for version in own)
+    last = {
+        Variant.of(version.crawl): version for version in sorted(own, key=lambda version: version.crawl.month)
+    }
+    return sorted(
+        (version for variant, version in last.items() if months[variant] >= LEAST_MONTHS),
+        key=lambda version: (quality(version.crawl) != "observed", str(Variant.of(version.crawl))),
+    )
 
 
 def read_sets(shelf: Shelf, library: Library) -> list[RecordedSet]:

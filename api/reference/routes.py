@@ -55,7 +55,7 @@ def openapi(request: Request, shelf: ShelfDep) -> JSONResponse:
 @router.get("/docs", name="docs")
 def docs(request: Request) -> Response:
     """The reference of the API, with calls to try."""
-    answer = page(request, "docs.html", files=list(SWAGGER_UI))
+    answer = page(request, "docs.html")
     answer.headers["Content-Security-Policy"] = POLICY
     return answer
 

@@ -346,7 +346,6 @@ def home(request: Request, shelf: ShelfDep) -> Response:
         )
         if first and distribution
         else "",
-        mss=MSS_FIG1,
     )
 
 

@@ -138,7 +138,8 @@ def visit_page(
 
 
 def describe_windows(windows: Sequence[WindowAnswer]) -> str:
-    """Initial windows and the connections that had them; empty if none is known.
+    """Initial windows and the connections that had them; empty if none is known: a lower bound of one segment
+    says nothing.
 
     >>> describe_windows([WindowAnswer(segments=10, most_segments=10, is_exact=True, connections=2),
     ...                   WindowAnswer(segments=10, most_segments=13, is_exact=False, connections=1),
@@ -148,6 +149,7 @@ def describe_windows(windows: Sequence[WindowAnswer]) -> str:
     return ", ".join(
         f"{_in_words(window)} ({window.connections} connection{'s' * (window.connections != 1)})"
         for window in windows
+        if window.is_exact or window.segments > 1
     )
 
 
