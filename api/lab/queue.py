@@ -1,7 +1,6 @@
 """The lab's queue: one replay at a time, few waiting, and results in memory for a while."""
 
 import asyncio
-import collections
 import contextlib
 import dataclasses
 import secrets
@@ -57,7 +56,8 @@ class Job:
 
 
 class Queue:
-    """Pages that wait, the one that is replayed, and those whose replay has ended."""
+    """Pages in the order of their arrival: those whose replay has ended, the one that is replayed, and those
+    that wait."""
 
     def __init__(
         self, replayer: Replayer, *, limit_s: float = LIMIT_S, clock: Callable[[], float] = time.monotonic
@@ -67,10 +67,9 @@ class Queue:
         self._limit_s = limit_s
         self._clock = clock
         self._uploaded_bytes = 0
-        self._waiting: collections.deque[Job] = collections.deque()
-        self._running: Job | None = None
-        self._ended: collections.deque[Job] = collections.deque()
-        self._work: asyncio.Task[None] | None = None
+        self._jobs: dict[str, Job] = {}
+        self._turn = asyncio.Lock()  # it is given in the order in which it is asked for
+        self._work: set[asyncio.Task[None]] = set()
 
     @contextlib.contextmanager
     def upload(self) -> Iterator[Callable[[int], None]]:
@@ -94,76 +93,68 @@ class Queue:
         finally:
             self._uploaded_bytes -= arrived
 
+    @property
+    def _open(self) -> list[Job]:
+        """The page that is replayed, and those that wait."""
+        return [job for job in self._jobs.values() if job.ended is None]
+
     def _check_places(self) -> None:
-        if len(self._waiting) >= MOST_WAITING:
+        if len(self._open) > MOST_WAITING:
             raise _busy(f"{MOST_WAITING} pages wait for the lab already")
 
     def add(self, content: bytes, networks: Sequence[str]) -> Job:
         """Put a page at the end of the queue; Problem if all places were taken while it was uploaded."""
         self._check_places()
         job = Job(id=secrets.token_urlsafe(16), networks=tuple(networks), content=content)
-        self._waiting.append(job)
-        self._begin()
+        self._jobs[job.id] = job
+        work = asyncio.create_task(self._replay(job))
+        self._work.add(work)
+        work.add_done_callback(self._work.discard)
         return job
 
     def find(self, id: str) -> Job:  # noqa: A002  # the field's name
         """The job with this id; Problem if there is none, or its result is forgotten."""
         self._forget()
-        running = [] if self._running is None else [self._running]
-        for job in (*running, *self._waiting, *self._ended):
-            if secrets.compare_digest(job.id.encode(), id.encode()):
-                return job
-        raise Problem(
-            "no-such-replay", f"there is no such replay; results are kept for {KEPT_S / 60:.0f} minutes"
-        )
+        if id not in self._jobs:
+            raise Problem(
+                "no-such-replay", f"there is no such replay; results are kept for {KEPT_S / 60:.0f} minutes"
+            )
+        return self._jobs[id]
 
     def ahead(self, job: Job) -> int:
         """How many pages are replayed before this one; 0 also for the one that is being replayed."""
-        running = self._running is not None
-        return self._waiting.index(job) + running if job in self._waiting else 0
+        return self._open.index(job) if job.ended is None else 0
 
     async def close(self) -> None:
         """End the replay that runs, and forget everything."""
-        self._waiting.clear()
-        if self._work is not None:
-            self._work.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._work
-        self._ended.clear()
+        for work in self._work:
+            work.cancel()
+        await asyncio.gather(*self._work, return_exceptions=True)
+        self._jobs.clear()
 
     def _forget(self) -> None:
+        """Forget the results that are older than KEPT_S, and the oldest of more than MOST_KEPT."""
+        ended = [job for job in self._jobs.values() if job.ended is not None]
         oldest = self._clock() - KEPT_S
-        while self._ended and (len(self._ended) > MOST_KEPT or (self._ended[0].ended or 0) < oldest):
-            self._ended.popleft()
-
-    def _begin(self) -> None:
-        """Begin the next replay unless one runs."""
-        if self._running is None and self._waiting:
-            self._running = self._waiting.popleft()
-            self._work = asyncio.create_task(self._replay(self._running))
-            self._work.add_done_callback(self._end)
-
-    def _end(self, _work: asyncio.Task[None]) -> None:
-        """Note the end of a replay, however it came about, and begin the next."""
-        job, self._running = self._running, None
-        if job is not None:
-            job.content = b""
-            if job.result is None and job.problem is None:
-                job.problem = ("replay-failed", "the lab failed")
-            job.ended = self._clock()
-            self._ended.append(job)
-            asyncio.get_running_loop().call_later(KEPT_S + 1, self._forget)
-        self._forget()
-        self._begin()
+        for place, job in enumerate(reversed(ended)):
+            if place >= MOST_KEPT or (job.ended or 0) < oldest:
+                del self._jobs[job.id]
 
     async def _replay(self, job: Job) -> None:
         try:
-            async with asyncio.timeout(self._limit_s):
+            async with self._turn, asyncio.timeout(self._limit_s):
                 job.result = await self._replayer(job.content, job.networks, job.progress)
         except TimeoutError:
             job.problem = ("replay-too-long", f"the replay took longer than {self._limit_s:.0f} s: {SHORTER}")
         except Problem as problem:
             job.problem = (problem.kind.id, problem.detail)
+        finally:
+            job.content = b""
+            if job.result is None and job.problem is None:
+                job.problem = ("replay-failed", "the lab failed")
+            job.ended = self._clock()
+            self._forget()
+            asyncio.get_running_loop().call_later(KEPT_S + 1, self._forget)
 
 
 def _busy(why: str) -> Problem:

@@ -2,7 +2,6 @@
 
 import asyncio
 import dataclasses
-import json
 from collections.abc import AsyncGenerator, Callable
 from urllib.parse import urlsplit
 
@@ -13,17 +12,12 @@ from starlette.requests import ClientDisconnect
 
 from api.http.problems import Problem
 from api.lab.networks import MOST_CHOSEN, choose
-from crawler.containers import GZIP, ZIP
-from recordings.containers import OTHER_CONTAINERS
 
 MOST_BYTES = 20_000_000
 """Largest HAR file that is taken."""
 
 ROOM_BYTES = 20_000
 """Room of a form around its file."""
-
-BEGINNING_BYTES = 1_024
-"""Bytes in which a JSON object begins, after a byte-order mark and spaces."""
 
 UPLOAD_S = 120.0
 """Seconds in which a form must have arrived."""
@@ -126,30 +120,17 @@ async def check_form(form: FormData) -> Upload:
             raise Problem("unknown-parameter", f"the form takes {HAR_FIELD} and {NETWORK_FIELD} alone")
     file = form.get(HAR_FIELD)
     content = await file.read() if isinstance(file, UploadFile) else b""
+    if not content:
+        raise Problem(
+            "not-a-recording", f"no file was given, or it is empty: give a HAR in the field {HAR_FIELD}"
+        )
     if len(content) > MOST_BYTES:
         raise too_large()
     try:
         networks = choose([str(value) for value in form.getlist(NETWORK_FIELD)])
     except ValueError as exc:
         raise Problem("bad-parameter", f"{exc}, in the field {NETWORK_FIELD}; at most {MOST_CHOSEN}") from exc
-    return Upload(content=check_content(content), networks=tuple(network.profile.id for network in networks))
-
-
-def check_content(content: bytes) -> bytes:
-    """The content of a file that may be a HAR; Problem for one that is empty or in another container."""
-    if not content:
-        raise Problem(
-            "not-a-recording", f"no file was given, or it is empty: give a HAR in the field {HAR_FIELD}"
-        )
-    for magic, form in OTHER_CONTAINERS.items():
-        if content.startswith(magic):
-            raise Problem(
-                "not-a-recording", f"the file is a {form} file: give the HAR, plain, gzipped or zipped"
-            )
-    text = content[:BEGINNING_BYTES].decode(json.detect_encoding(content), "replace")
-    if not content.startswith((GZIP, ZIP)) and not text.lstrip("\ufeff \t\r\n").startswith("{"):
-        raise Problem("not-a-recording", "the file is no HAR: it does not begin as a JSON object does")
-    return content
+    return Upload(content=content, networks=tuple(network.profile.id for network in networks))
 
 
 def too_large() -> Problem:

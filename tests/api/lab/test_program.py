@@ -1,10 +1,17 @@
 """The program that replays a page: what it refuses, and that nothing of it stays."""
 
 import asyncio
+import gzip
+import io
 import mmap
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from api.http.problems import Problem
@@ -36,8 +43,33 @@ def images(count: int) -> list[dict[str, Any]]:
     return [entry(f"https://a.example/{number}.png", mime="image/png") for number in range(count)]
 
 
-def test_the_page_of_a_har_is_read() -> None:
-    kept, recipe = read_page(har(DOCUMENT, STYLE, UNKNOWN))
+def zipped(content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("page.har", content)
+    return packed.getvalue()
+
+
+def parquet_bomb() -> bytes:
+    """A Parquet file of some kilobytes with a million rows of a megabyte each."""
+    texts = pa.DictionaryArray.from_arrays(np.zeros(1_000_000, np.int32), ["a" * 1_000_000])
+    packed = io.BytesIO()
+    pq.write_table(pa.table({"text": texts}), packed, write_statistics=False)
+    assert len(packed.getvalue()) < 100_000
+    return packed.getvalue()
+
+
+CONTAINERS: dict[str, Callable[[bytes], bytes]] = {
+    "none": bytes,
+    "gzip": gzip.compress,
+    "zip": zipped,
+    "UTF-16": lambda content: content.decode().encode("utf-16"),
+}
+
+
+@pytest.mark.parametrize("pack", CONTAINERS.values(), ids=CONTAINERS)
+def test_the_page_of_a_har_is_read_from_any_container(pack: Callable[[bytes], bytes]) -> None:
+    kept, recipe = read_page(pack(har(DOCUMENT, STYLE, UNKNOWN)))
     assert [one.url for one in kept] == [one["request"]["url"] for one in (DOCUMENT, STYLE, UNKNOWN)]
     assert (len(recipe.objects), recipe.left_out) == (2, 1)
 
@@ -45,6 +77,11 @@ def test_the_page_of_a_har_is_read() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
+        (parquet_bomb(), "a Parquet file"),
+        (b"\x28\xb5\x2f\xfd", "a zstd file"),
+        (b"<html>", "not JSON"),
+        (b"[1, 2]", "no HAR"),
+        (b"\0" * 1000, "not JSON"),
         (b"{", "not JSON"),
         (b"{\xff}", "not JSON"),
         (b'{"traceEvents": []}', "a trace of Chrome"),
