@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from recordings.connections import OPENED
 from recordings.rows import CONNECTIONS, CRAWL_ID, INITIATORS, NAMED, PageRows, Row, page_rows
-from schema.recorded import RECORDED, Notes, null_reasons
-from schema.recorded_files import FILES
+from schema.recorded import FILES, RECORDED, Notes, null_reasons
 
 if TYPE_CHECKING:  # the service needs the pages of other years, and none of the readers of files
     from recordings.reading import RecordedFile

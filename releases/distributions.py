@@ -48,12 +48,7 @@ def _view_home_items(database: duckdb.DuckDBPyConnection, folder: Path) -> None:
 
 
 def share_intervals(
-    release: Release,
-    *,
-    sizes: Mapping[str, Sequence[int]],
-    confidence: float = 0.95,
-    replicates: int = 2000,
-    seed: int = 1,
+    release: Release, *, sizes: Mapping[str, Sequence[int]]
 ) -> dict[tuple[str, int], Interval]:
     """Return the share of a measure's items of at most a size in bytes, with its interval, by measure and
     size.
@@ -78,9 +73,9 @@ def share_intervals(
     intervals = ratio_intervals(
         np.concatenate(parts, axis=1),
         np.concatenate(wholes, axis=1),
-        confidence=confidence,
-        replicates=replicates,
-        seed=seed,
+        confidence=0.95,
+        replicates=2000,
+        seed=1,
     )
     return dict(zip(names, intervals, strict=True))
 

@@ -25,7 +25,7 @@ from recordings.reading import name_and_content
 from recordings.release import Content, Rules, add_counters, count_values, make_content, source_of, sums_of
 from recordings.rows import CRAWL_ID, MainDocument, PageRows, Row, site_row, visit_row
 from recordings.sizes import NOT_RECORDED
-from schema.recorded_files import NETLOGS
+from schema.recorded import NETLOGS
 from schema.vocabulary import is_covered
 
 METHOD = "recorded-netlog-1"

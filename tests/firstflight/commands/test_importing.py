@@ -15,8 +15,7 @@ from recordings.pages.recording import SETS
 from releases.catalogue import find_release
 from releases.outside.points import load_points
 from replay.recipes.page_recipe import read_recipes
-from schema.recorded import OTHER_YEARS, null_reasons
-from schema.recorded_files import FILES, NETLOGS
+from schema.recorded import FILES, NETLOGS, OTHER_YEARS, null_reasons
 from schema.tables import Base
 from tests.factories.made_up_recording import DOCUMENT, write_har
 from tests.recordings.netlog.made_up_log import MadeUpLog
