@@ -24,7 +24,7 @@ from storage.engine import connect
 DEBIAN_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 COUNTER = itertools.count()
 T = TypeVar("T")
-COSTLY = ["process", "database", "browser", "lab", "slow"]
+COSTLY = ["service", "process", "database", "browser", "lab", "slow"]
 """Markers of tests that cost seconds, cheapest first."""
 
 SLOW_BEGIN_BY = 0.7
@@ -68,6 +68,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if DATABASES & set(getattr(item, "fixturenames", ())):
             item.add_marker("database")
+        if "TestClient" in vars(getattr(item, "module", object)):
+            item.add_marker("service")
         marked = [COSTLY.index(name) + 1 for name in COSTLY if item.get_closest_marker(name)]
         cost[item.path] = max([*marked, cost.get(item.path, 0)])
     place = {path: place for place, path in enumerate(in_order(cost))}

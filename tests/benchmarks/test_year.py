@@ -16,6 +16,8 @@ from firstflight.settings import from_environment
 from releases.catalogue import Release
 from tests.factories.recorded_pages import document, row, write_folder
 
+pytestmark = pytest.mark.process
+
 RESPONSES = 600
 
 

@@ -15,6 +15,8 @@ from firstflight.main import main
 from storage import embedded
 from tests.circles import thorough
 
+pytestmark = pytest.mark.process
+
 NOBODY = 65534
 
 

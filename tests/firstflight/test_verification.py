@@ -21,6 +21,8 @@ from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import FEW_CELLS, crawl, write_replay, write_whole_release
 from tests.factories.signing import make_signer
 
+pytestmark = pytest.mark.process
+
 FOLDERS = {
     "release": NAME.path(Path("releases"), version=1),
     "replay": Path("replays") / str(NAME),

@@ -27,6 +27,8 @@ from storage.sums import broken_sums, checksum_of
 from tests.circles import ALL
 from tests.firstflight.commands.served import WITHIN_S, served
 
+pytestmark = pytest.mark.process
+
 CHROMIUM = os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")
 PAGES, NETWORKS, SEEDS, MONTHS = (4, 3, 2, 3) if ALL else (2, 2, 1, 1)
 WINDOWS = [3, 10, 16, 30]

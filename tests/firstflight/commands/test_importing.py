@@ -20,6 +20,8 @@ from schema.tables import Base
 from tests.factories.made_up_recording import DOCUMENT, write_har
 from tests.recordings.netlog.made_up_log import MadeUpLog
 
+pytestmark = pytest.mark.process
+
 CRAWL = "2026-11.desktop.lab.tcp.recorded"
 LOGGED = "2026-09.desktop.lab.tcp.recorded"
 

@@ -23,6 +23,8 @@ from tests.factories.made_up_report import (
 )
 from tests.factories.signing import make_signer
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize(("measured", "is_illustrative"), [("2024-11", False), ("2024-10", True)])
 def test_a_population_of_at_most_24_months_is_evidence(

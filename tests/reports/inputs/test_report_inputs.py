@@ -24,6 +24,8 @@ from tests.factories.made_up_report import (
 )
 from verdict.calibration import Standing
 
+pytestmark = pytest.mark.process
+
 
 def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: Path) -> None:
     data_folder(tmp_path, table=FEW_CELLS)
