@@ -228,7 +228,6 @@ def explorer(request: Request, shelf: ShelfDep, chosen: ChoiceDep, months: OverM
         segments=SEGMENTS,
         fields=FIELDS,
         stratum=chosen.stratum.stratum,
-        narrow=NARROW,
         shown=SHOWN,
         confidence=CONFIDENCE,
         months=months,

@@ -193,6 +193,7 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
         mss=years.ASKED.mss,
         windows=years.ASKED.windows,
         series=shown,
+        wide=WIDE,
         breaks=[mark for mark in BREAKS if dates[0] < mark.date <= dates[-1]],
         last=dates[-1][:4],
         source=CHANGELOG,

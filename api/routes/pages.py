@@ -18,6 +18,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
+from api import charts
 from api.http.links import link, relate
 from api.http.middleware import HEADERS
 from api.http.problems import KINDS, Problem, suppress_problems
@@ -160,7 +161,7 @@ def _environment() -> jinja2.Environment:
         visible=visible_text,
         prose=lambda text: Markup(with_code(text)),  # noqa: S704  # it is escaped
     )
-    environment.globals.update(QUALITY=QUALITY, CONFIDENCE=CONFIDENCE, lab_is_on=False)
+    environment.globals.update(QUALITY=QUALITY, CONFIDENCE=CONFIDENCE, NARROW=charts.NARROW, lab_is_on=False)
     return environment
 
 

@@ -4,7 +4,7 @@ from api.routes.answers import DistributionAnswer, FitAnswer, QuantileAnswer
 from api.routes.pages import TEMPLATES
 from releases.strata.statistics import FEW_SITES
 
-SHARES = TEMPLATES.get_template("shares.html").module.shares  # type: ignore[attr-defined]
+SHARES = TEMPLATES.get_template("parts.html").module.shares  # type: ignore[attr-defined]
 STATED = DistributionAnswer(
     measure="pages",
     definition="",
