@@ -84,11 +84,6 @@ class SideBySide:
     """They have the same windows."""
 
     @property
-    def windows(self) -> tuple[int, ...]:
-        """In segments."""
-        return self.panels[0].windows
-
-    @property
     def months(self) -> list[str]:
         """Every month from the first to the last of any crawl, YYYY-MM."""
         months = [points[0].month for panel in self.panels for points in panel.rows]
@@ -104,7 +99,7 @@ def draw_months(shown: SideBySide, *, width: int) -> Chart:
         columns=columns,
         plots=[draw_crawl(shown, panel, plot_width(width, columns)) for panel in shown.panels],
         heading=shown.heading,
-        legend=[f"IW {iw}" for iw in shown.windows],
+        legend=[f"IW {iw}" for iw in shown.panels[0].windows],
     )
 
 
