@@ -8,7 +8,7 @@ from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
 from reports.inputs.replays import ReportError
 from reports.inputs.report_inputs import Places
-from reports.recomputation.recompute import Recomputed, recompute_items
+from reports.publishing.recompute import Recomputed, recompute_items
 from storage.report_versions import ReportVersionError, find_version
 from verdict.evidence import EvidenceError
 

@@ -13,7 +13,7 @@ from firstflight.commands import report_recompute
 from firstflight.commands.report import command
 from firstflight.main import main
 from firstflight.settings import Settings
-from reports.recomputation.recompute import Recomputed
+from reports.publishing.recompute import Recomputed
 from storage.report_versions import Publication
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import crawl, data_folder, write_release

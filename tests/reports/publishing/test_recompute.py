@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reports.inputs.replays import ReportError
-from reports.recomputation.recompute import items, recompute
+from reports.publishing.recompute import items, recompute
 from storage.sums import seal
 from tests.circles import thorough
 from tests.factories.made_up_report import crawl, places, write_release
