@@ -244,12 +244,13 @@ def evidence_of_2010(rows: Sequence[Mapping[str, Any]], center: DataCenter) -> E
     return evidence_of(table, networks, incumbent=BASE)
 
 
-def choose_windows(
-    experiment: Experiment, calibrated: Calibrated, rule: Rule = BACKCAST_RULE
-) -> dict[DataCenter, Answer]:
+def choose_windows(experiment: Experiment, calibrated: Calibrated) -> dict[DataCenter, Answer]:
     """Return what the rule chooses over each data centre's networks."""
     rows = production(experiment, calibrated.backend_ms)
-    return {center: judge([Look(evidence=evidence_of_2010(rows, center))], rule) for center in DATA_CENTERS}
+    return {
+        center: judge([Look(evidence=evidence_of_2010(rows, center))], BACKCAST_RULE)
+        for center in DATA_CENTERS
+    }
 
 
 def figures_in(content: Mapping[str, Any]) -> list[Figure]:

@@ -40,9 +40,7 @@ class Replayed:
     """Month of the pages, which says whether what the networks were drawn from is too old for them; None of
     networks that were not drawn."""
 
-    def verdict(
-        self, back_cast: Standing, *, broken: Iterable[str] = (), reasons: Iterable[Reason] = ()
-    ) -> VerdictFacts:
+    def verdict(self, back_cast: Standing, *, broken: Iterable[str] = ()) -> VerdictFacts:
         """Return the verdict as data: the same for the same loads and back-cast, wherever it is asked for.
 
         Raises CannotDecide.
@@ -53,7 +51,7 @@ class Replayed:
             self.rule,
             everyone=self.everyone,
             broken=[*back_cast.broken, *broken],
-            reasons=[*back_cast.reasons, *stale_lines(self.month), *reasons],
+            reasons=[*back_cast.reasons, *stale_lines(self.month)],
         )
         effects = self.looks[-1].effects(self.rule)
         rows = make_ledger(self.looks, self.rule, everyone=self.everyone, arms=self.arms)
@@ -133,7 +131,7 @@ def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) ->
     )
 
 
-def of_pairs(table: pa.Table, populations: Iterable[Mapping[str, Any]], *, rule: Rule = RULE) -> Replayed:
+def of_pairs(table: pa.Table, populations: Iterable[Mapping[str, Any]]) -> Replayed:
     """Return a replay of every page over every network: one stage; `populations` are those of replay.json."""
     networks = weighted_networks(
         [
@@ -141,12 +139,12 @@ def of_pairs(table: pa.Table, populations: Iterable[Mapping[str, Any]], *, rule:
             for population in populations
         ]
     )
-    evidence = read_evidence(table, networks, incumbent=rule.incumbent)
-    half = read_evidence(table, networks, incumbent=rule.incumbent, arm=Conditions(neighbours=HALF_LOADED))
+    evidence = read_evidence(table, networks, incumbent=RULE.incumbent)
+    half = read_evidence(table, networks, incumbent=RULE.incumbent, arm=Conditions(neighbours=HALF_LOADED))
     return Replayed(
         looks=(Look(evidence=evidence),),
         everyone=half if len(half) else None,
-        rule=rule.over(tuple({*evidence.windows, rule.incumbent})),
+        rule=RULE.over(tuple({*evidence.windows, RULE.incumbent})),
     )
 
 

@@ -63,11 +63,11 @@ def is_over(answer: Answer) -> bool:
     return answer.is_settled or bool(answer.broken)
 
 
-def first_plan(rule: Rule, strata: Sequence[int], *, pages: int = 1) -> Plan:
+def first_plan(rule: Rule, strata: Sequence[int]) -> Plan:
     """Return the first stage, which shows what a load costs and how much networks and pages differ."""
     return Plan(
         networks=dict.fromkeys(strata, LEAST_NETWORKS),
-        pages=pages,
+        pages=1,
         windows=tuple(sorted({*rule.candidates, rule.incumbent})),
         again=most_again(rule, len(rule.candidates)),
     )

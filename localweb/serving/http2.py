@@ -138,13 +138,13 @@ class Http2Session:
         """Wait until a window may have grown, or the stream or the client may have gone."""
         await self._windows.wait()
 
-    async def flush(self, stream_id: int | None = None, entry: SentResponse | None = None) -> None:
-        """Hand all frames to TCP that have been made; count those of the stream for its response."""
+    async def flush(self) -> None:
+        """Hand all frames to TCP that have been made."""
         async with self.turns:
-            await self.hand_over(stream_id, entry)
+            await self.hand_over()
 
     async def hand_over(self, stream_id: int | None = None, entry: SentResponse | None = None) -> None:
-        """Do what `flush` does, for a caller that holds `turns`."""
+        """Do what `flush` does, for a caller that holds `turns`; the stream's frames count for the entry."""
         await self.count(self.connection.data_to_send(), stream_id, entry)
 
     async def count(self, octets: bytes, stream_id: int | None, entry: SentResponse | None) -> None:

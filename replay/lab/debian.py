@@ -33,14 +33,14 @@ def can_run(cpu: Path = Path("/proc/cpuinfo")) -> bool:
     return AMX not in cpu.read_text(encoding="ascii").split()
 
 
-def locate(player: Path, *, kernel: Path = KERNEL, modules: Path = MODULES) -> Lab:
+def locate(player: Path, *, kernel: Path = KERNEL) -> Lab:
     """Return the lab on Debian's kernel; LabMissing if it is not installed, or cannot run on this CPU."""
     if not can_run():
         raise LabMissing(
             "the second opinion needs a CPU without AMX, on which Debian's user-mode-linux dies; "
             "take another machine"
         )
-    versions = sorted(modules.glob("*/kernel"))
+    versions = sorted(MODULES.glob("*/kernel"))
     if not kernel.is_file() or not versions:
         raise LabMissing(f"the second opinion needs Debian's {PACKAGE}: apt-get install {PACKAGE}")
     return Lab(

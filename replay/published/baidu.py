@@ -145,12 +145,10 @@ def network(case: str) -> Profile:
     return profile(f"baidu-{case}")
 
 
-def gains_of(
-    lab: Lab, case: str, sizes_kb: Sequence[int] = SIZES_KB, seeds: int = SEEDS
-) -> Mapping[int, float]:
+def gains_of(lab: Lab, case: str, sizes_kb: Sequence[int] = SIZES_KB) -> Mapping[int, float]:
     """Return the share of the mean time that IW 30 saves, by size in KB."""
     where = network(case)
-    repeats = seeds if where.loss else 1
+    repeats = SEEDS if where.loss else 1
     races = [
         Race(
             profile=where,

@@ -185,9 +185,7 @@ def work(
     }
 
 
-def measure(
-    lab: Lab, job: dict[str, Any], *, silence_s: float = SILENCE_S, cpu: int | None = None
-) -> list[Outcome]:
+def measure(lab: Lab, job: dict[str, Any], *, silence_s: float = SILENCE_S) -> list[Outcome]:
     """Run the connections in a guest, and estimate the window of each from its packets."""
     answers: list[dict[str, Any]] = []
     with guest_scratch() as scratch:
@@ -196,7 +194,7 @@ def measure(
         servers = {cell["server"] for cell in cells} - {"plain"}
         programs = str(build_programs(scratch, servers)) if servers else ""
         (scratch / "work.json").write_text(json.dumps({**job, "programs": programs, "bodies": bodies}))
-        process = start(lab, scratch, cpu=usable_cpus()[-1] if cpu is None else cpu, guest=DRIVER)
+        process = start(lab, scratch, cpu=usable_cpus()[-1], guest=DRIVER)
         listen(process, answers.append, silence_s=silence_s)
     return list(outcomes(answers))
 

@@ -20,12 +20,10 @@ from firstflight.recorded import import_pages
 from firstflight.settings import Settings, from_environment
 from recordings.pages.recording import SETS
 from recordings.pages.same_sites import site_keys
-from replay.lab.player import player_key
 from replay.recipes.page_recipe import Recipe
-from replay.runs.replay_folder import kernel_facts
 from studies.two_years.comparing import INCUMBENT, PAIRS, compare, pairs_of
+from verdict.calibration import instrument
 from verdict.question import STRATA, Question
-from verdict.rule import RULE_VERSION
 from verdict.sampling import Plan
 from verdict.stages import Stages
 from verdict.two_years import ALIKE, ALL, CANDIDATE, RESULTS, SAME, YEARS
@@ -89,9 +87,7 @@ def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:
             facts = {
                 **source.facts,
                 "commit": code_commit(settings.commit),
-                "kernel": kernel_facts(),
-                "player": player_key(),
-                "rule_version": RULE_VERSION,
+                **instrument(),
                 "pages": pages,
             }
             folder = settings.decisions / f"two-years.{pages}.{year}"

@@ -26,7 +26,7 @@ from storage.sums import seal
 from tests.conftest import built_once
 from tests.factories.made_up_release import make_release
 from tests.factories.made_up_replay import at_once
-from tests.factories.made_up_report import build_report, data_folder, read_data_folder
+from tests.factories.made_up_report import build_report, data_folder, populations, read_data_folder
 from tests.factories.published_report import CITABLE, SECOND, write_version
 
 HOUR = datetime.timedelta(hours=1)
@@ -212,7 +212,7 @@ def whole_report(shared_folder: Path) -> Path:
     """The folder of a report that is evidence, with its page and all forms, which no test changes."""
 
     def build(stage: Path) -> None:
-        data_folder(stage, kind="web", measured="2026-11")
+        data_folder(stage, kind="web", populations=populations(measured="2026-11"))
         build_report(read_data_folder(stage), stage / "reports" / "2026" / "v1")
 
     return built_once(shared_folder / "whole-report", build) / "reports" / "2026" / "v1"

@@ -8,12 +8,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from releases.catalogue import Edition, Manifest, Release
+from releases.catalogue import Release
 from schema import http_caching
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
-from schema.tables import RELEASED, SCHEMA_VERSION, Base, Connection, Response, Visit
+from schema.tables import RELEASED, Base, Connection, Response, Visit
 from storage.bulk_copy import column_names
+from tests.factories.made_up_release import make_manifest
 
 Row = dict[str, Any]
 
@@ -272,22 +273,4 @@ def write_tables(folder: Path, made_up: MadeUp) -> None:
 
 def release_of(folder: Path) -> Release:
     """A release for functions that do not read the manifest's content."""
-    return Release(
-        folder,
-        Manifest(
-            crawl=NAME,
-            version=1,
-            schema_version=SCHEMA_VERSION,
-            method_version="1",
-            commit="0123abc",
-            browser="Chromium 156",
-            list_id="made-up:1",
-            list_checksum="ab" * 32,
-            licence="CC-BY-4.0",
-            rows={},
-            files={},
-            packets={},
-            history=(Edition(version=1, date=None, reason=None),),
-            public_suffix_list="made up",
-        ),
-    )
+    return Release(folder, make_manifest(NAME))

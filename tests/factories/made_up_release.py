@@ -11,10 +11,8 @@ from schema.tables import SCHEMA_VERSION
 from storage.sums import seal, sums_now
 
 
-def make_release(
-    folder: Path, crawl: CrawlName, *, version: int = 1, rows: Mapping[str, int], **facts: Any
-) -> Release:
-    """Make a release of the files in `folder`, with `facts` in its manifest."""
+def make_manifest(crawl: CrawlName, *, version: int = 1, **facts: Any) -> Manifest:
+    """Make a manifest of no files, with other `facts` where they are given."""
     manifest = Manifest(
         crawl=crawl,
         version=version,
@@ -25,13 +23,20 @@ def make_release(
         list_id="made-up:1",
         list_checksum="ab" * 32,
         licence="CC-BY-4.0",
-        rows=dict(rows),
-        files=sums_now(folder),
+        rows={},
+        files={},
         packets={},
         history=(Edition(version=version, date=None, reason=None),),
         public_suffix_list="made up",
     )
-    manifest = dataclasses.replace(manifest, **facts)
+    return dataclasses.replace(manifest, **facts)
+
+
+def make_release(
+    folder: Path, crawl: CrawlName, *, version: int = 1, rows: Mapping[str, int], **facts: Any
+) -> Release:
+    """Make a release of the files in `folder`, with `facts` in its manifest."""
+    manifest = make_manifest(crawl, version=version, rows=dict(rows), files=sums_now(folder), **facts)
     seal(folder, dataclasses.asdict(manifest))
     return Release(folder, manifest)
 

@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import random
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from releases.build import packets_of, write_computed, write_dictionary
 from releases.catalogue import Release
 from releases.descriptions.write import describe
 from replay.networks.copula import PAPER_POPULATIONS, PAPER_PROFILES
+from replay.runs.conditions import Conditions
 from replay.runs.replay_folder import population_facts
 from reports.content import Published, parse_content
 from reports.document.compose import compose
@@ -21,7 +24,6 @@ from schema.computed_tables import CELL
 from schema.crawls import CrawlName
 from storage.report_versions import Publication
 from storage.sums import seal, sums_now
-from tests.factories.made_up import cells
 from tests.factories.made_up_crawl import NAME, MadeUp, write_tables
 from tests.factories.made_up_release import make_release
 
@@ -30,7 +32,7 @@ PROFILE_IDS = tuple(profile.id for profile in PAPER_PROFILES)
 GAINS = {3: -6.0, 10: 0.0, 16: 4.0, 30: 4.3}
 
 
-def crawl(*, hosts: tuple[str, ...] = (), kind: str = "localweb") -> MadeUp:
+def crawl(*, hosts: tuple[str, ...] = ()) -> MadeUp:
     """A crawl of pages whose sizes spread over four decades."""
     made_up = MadeUp()
     for page in range(PAGES):
@@ -66,12 +68,10 @@ def write_release(data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, ve
     return make_release(folder, name, version=version, rows=rows)
 
 
-def write_whole_release(
-    data_dir: Path, made_up: MadeUp, name: CrawlName = NAME, *, version: int = 1
-) -> Release:
+def write_whole_release(data_dir: Path, made_up: MadeUp, *, version: int = 1) -> Release:
     """The release of `made_up` with all that a release carries, which `firstflight verify` finds sound."""
-    release = write_release(data_dir, made_up, name, version=version)
-    write_dictionary(release.path, name.kind)
+    release = write_release(data_dir, made_up, version=version)
+    write_dictionary(release.path, NAME.kind)
     packets = packets_of(release.file("connection"))
     manifest = dataclasses.replace(release.manifest, files=sums_now(release.path), packets=packets)
     describe(release.path, manifest, like=release.path)
@@ -80,27 +80,63 @@ def write_whole_release(
     return Release(release.path, manifest)
 
 
-def replay_cells(**changes: Any) -> pa.Table:
-    """Cells of the crawl's pages over the profiles that our populations name,
-    and those of IW 10 by its alias route."""
-    table = cells(**{"gain_percent": GAINS, "pages": PAGES, "profiles": PROFILE_IDS, **changes})
-    alias = [row | {"route": "alias"} for row in table.to_pylist() if row["iw"] == 10]
-    return pa.Table.from_pylist(table.to_pylist() + alias, schema=CELL)
+def replay_cells(pages: int = PAGES, gain_percent: Mapping[int, float] = GAINS) -> pa.Table:
+    """Cells of the crawl's pages over the profiles that our populations name, in which IW w saves about
+    `gain_percent[w]` of a page's time at IW 10, and those of IW 10 by its alias route."""
+    draw = random.Random(2026)
+    rows = []
+    for page in range(pages):
+        for iw, gain in gain_percent.items():
+            of_page = draw.gauss(0, 0.2) if iw != 10 else 0.0
+            for profile in PROFILE_IDS:
+                usual_ms = (400 + 150 * page) * (6 if profile.startswith("slow") else 1)
+                for seed in range(1, 5):
+                    page_ms = usual_ms * (1 - (gain + of_page) / 100) * (1 + draw.gauss(0, 0.05) / 100)
+                    rows.append(cell(page, profile, iw, seed, page_ms))
+    alias = [row | {"route": "alias"} for row in rows if row["iw"] == 10]
+    return pa.Table.from_pylist(rows + alias, schema=CELL)
+
+
+def cell(page: int, profile: str, iw: int, seed: int, page_ms: float) -> dict[str, Any]:
+    """A row of the cells, with a thousandth of all that was sent lost."""
+    payload = 400_000 + 10_000 * page
+    lost = round(payload / 1000)
+    return {
+        "page": f"page{page:02}.test",
+        "visit_id": page + 1,
+        "profile": profile,
+        "iw": iw,
+        **Conditions(congestion_control="cubic").columns(),
+        "seed": seed,
+        "state": "done",
+        "page_ms": page_ms,
+        "document_ms": page_ms / 3,
+        "first_byte_ms": page_ms / 5,
+        "render_blocking_ms": page_ms / 2,
+        "response_latency_ms": page_ms / 10,
+        "payload_bytes": payload,
+        "responses": 1000,
+        "responses_own_retransmitted": 1,
+        "connections": 1000,
+        "connections_initial_loss": 1,
+        "segments_sent": payload // 1448,
+        "segments_retransmitted": lost // 1448,
+        "bytes_retransmitted": lost,
+        "bottleneck_drops": 1,
+        "snd_cwnd_min": iw,
+    }
 
 
 FEW_CELLS = replay_cells(pages=1, gain_percent={10: 0.0})
 
 
-def write_replay(
-    data_dir: Path,
-    release: Release,
-    table: pa.Table | None = None,
-    *,
-    checksum: str | None = None,
-    measured: str | None = None,
-) -> Path:
-    """The replay of `release`, or of a release with another `checksum`,
-    over networks that were `measured` in a month."""
+def populations(**changes: Any) -> list[dict[str, Any]]:
+    """The populations of 2010 as a replay states them."""
+    return [population_facts(population) | changes for population in PAPER_POPULATIONS]
+
+
+def write_replay(data_dir: Path, release: Release, table: pa.Table | None = None, /, **changes: Any) -> Path:
+    """The replay of `release`, with `changes` to what replay.json says."""
     folder = data_dir / "replays" / str(release.manifest.crawl)
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(replay_cells() if table is None else table, folder / "cells.parquet")
@@ -110,15 +146,12 @@ def write_replay(
         "release": {
             "crawl": str(release.manifest.crawl),
             "version": release.manifest.version,
-            "checksum": checksum or release.checksum,
+            "checksum": release.checksum,
         },
         "kernel": {"package": "linux-source-6.12", "version": "6.12.9-1", "recipe": "cd" * 32},
         "parameters": {"windows": [3, 10, 16, 30], "seeds": [1, 2, 3, 4], "segment_bytes": 1448},
         "profiles": [dataclasses.asdict(profile) for profile in PAPER_PROFILES],
-        "populations": [
-            population_facts(paper_population) | ({"measured": measured} if measured else {})
-            for paper_population in PAPER_POPULATIONS
-        ],
+        "populations": populations(),
         "gates": [
             {
                 "guest": 0,
@@ -132,6 +165,7 @@ def write_replay(
         ],
         "virtual_s": 4000.5,
         "wall_s": 61.25,
+        **changes,
     }
     (folder / "replay.json").write_text(json.dumps(facts), encoding="utf-8")
     seal(folder, {"kind": "replay", "release": facts["release"]})
@@ -139,12 +173,12 @@ def write_replay(
 
 
 def data_folder(
-    data_dir: Path, *, kind: str = "localweb", table: pa.Table | None = None, measured: str | None = None
+    data_dir: Path, *, kind: str = "localweb", table: pa.Table | None = None, **changes: Any
 ) -> Release:
-    """A release of November 2026 with its replay; of the kind `web`, and of networks `measured` then,
-    it is evidence."""
+    """A release of November 2026 with its replay; of the kind `web`, and of populations measured then, it is
+    evidence."""
     release = write_release(data_dir, crawl(), dataclasses.replace(NAME, kind=kind))
-    write_replay(data_dir, release, table, measured=measured)
+    write_replay(data_dir, release, table, **changes)
     return release
 
 

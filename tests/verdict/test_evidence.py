@@ -13,22 +13,8 @@ from schema.computed_tables import CELL
 from verdict.evidence import EvidenceError, Network, read_evidence, weighted_networks
 
 
-def load(
-    iw: int,
-    *,
-    network: str = "a",
-    visit: int = 1,
-    seed: int = 1,
-    arm: Conditions | None = None,
-    **values: object,
-) -> dict[str, object]:
-    row = dict.fromkeys(CELL.names) | {
-        "page": "p.test",
-        "visit_id": visit,
-        "profile": network,
-        "iw": iw,
-        "seed": seed,
-    }
+def load(iw: int, *, arm: Conditions | None = None, **values: object) -> dict[str, object]:
+    row = dict.fromkeys(CELL.names) | {"page": "p.test", "visit_id": 1, "profile": "a", "iw": iw, "seed": 1}
     return row | (arm or Conditions()).columns() | {"state": "done", "page_ms": 100.0} | values
 
 
@@ -72,7 +58,7 @@ def test_an_alias_is_the_incumbent_again_and_no_window() -> None:
 def test_loads_of_other_arms_and_networks_are_left_out() -> None:
     warm = dataclasses.replace(Conditions(), warm_cache=True)
     evidence = read_evidence(
-        table(load(10), load(10, arm=warm), load(10, network="b")), [Network(id="a")], incumbent=10
+        table(load(10), load(10, arm=warm), load(10, profile="b")), [Network(id="a")], incumbent=10
     )
     assert len(evidence) == 1
 

@@ -34,13 +34,13 @@ def with_lines(evidence: Evidence, *, slow_resent_pp: float) -> Evidence:
     return dataclasses.replace(evidence, networks=networks, values=values)
 
 
-def a_world(resent: float) -> Evidence:
-    world = dataclasses.replace(saving(5, resent), of_pages=0.002, of_networks=0.002, of_pairs=0.002)
+def a_world() -> Evidence:
+    world = dataclasses.replace(saving(5, 0.1), of_pages=0.002, of_networks=0.002, of_pairs=0.002)
     return world.evidence(np.random.default_rng(1), pages=100, networks=256, each=2)
 
 
 def test_lines_for_which_a_larger_window_is_worth_it_and_those_for_which_none_is_are_told_apart() -> None:
-    evidence = with_lines(a_world(0.1), slow_resent_pp=2.0)
+    evidence = with_lines(a_world(), slow_resent_pp=2.0)
     look = Look(evidence=evidence)
     rows = {entry.id: entry for entry in judge_groups(look, RULE_OF_ONE)}
     assert (rows["slow"].kind, rows["quick"].kind, rows["quick"].window) == ("stays", "raise", PACED)
@@ -51,14 +51,14 @@ def test_lines_for_which_a_larger_window_is_worth_it_and_those_for_which_none_is
 
 
 def test_groups_by_one_bound_share_out_all_lines() -> None:
-    evidence = with_lines(a_world(0.1), slow_resent_pp=0.0)
+    evidence = with_lines(a_world(), slow_resent_pp=0.0)
     for column in ("rtt_ms", "down_bps"):
         shares = [share_of(evidence, group) for group in GROUPS if group.column == column]
         assert sum(shares) == pytest.approx(1)
 
 
 def test_a_group_counts_each_stratum_by_the_part_of_it_that_is_inside() -> None:
-    evidence = with_lines(a_world(0.1), slow_resent_pp=0.0)
+    evidence = with_lines(a_world(), slow_resent_pp=0.0)
     group = next(group for group in GROUPS if group.id == "rtt-20")
     inside = select_group(evidence, group)
     assert {evidence.networks[place].rtt_ms for place in inside.places} == {10.0}
@@ -99,7 +99,7 @@ def test_a_factor_beyond_what_is_feasible_is_not_stated(
 
 
 def test_what_the_incumbent_sends_again_is_told_by_class_of_rate() -> None:
-    evidence = with_lines(a_world(0.1), slow_resent_pp=0.0)
+    evidence = with_lines(a_world(), slow_resent_pp=0.0)
     slow = np.array([network.stratum % 2 for network in evidence.networks])[evidence.places]
     sent = evidence.values["bytes_retransmitted"].copy()
     sent[:, 0] = np.where(slow, 40.0, 10.0)
@@ -112,7 +112,7 @@ def test_what_the_incumbent_sends_again_is_told_by_class_of_rate() -> None:
 
 
 def test_where_too_few_draws_give_no_interval_nothing_is_said_of_what_closes_it() -> None:
-    evidence = a_world(0.1).where(np.arange(512) < 2)
+    evidence = a_world().where(np.arange(512) < 2)
     answer = judge([Look(evidence=evidence)], RULE_OF_ONE)
     assert answer.of(PACED).verdict == "open"
     needed = find_closing(measure(evidence, [PACED], incumbent=10), answer.of(PACED), RULE_OF_ONE)

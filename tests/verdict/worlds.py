@@ -48,7 +48,6 @@ class World:
                 continue
             own = noise["page_ms"] + self.of_pairs * rng.standard_normal(size)
             values["page_ms"][:, place] = 1000 * np.exp(self.log_time[window] + own)
-            values["slow"] = values["page_ms"]
             shares = (
                 2
                 + self.resent[window]
@@ -56,7 +55,6 @@ class World:
                 + 10 * self.of_pairs * rng.standard_normal(size)
             )
             values["bytes_retransmitted"][:, place] = 10 * shares
-        values.pop("slow", None)
         again = {name: array[:, 0].copy() for name, array in values.items()}
         again["page_ms"] = 1000 * np.exp(self.of_pairs * rng.standard_normal(size))
         again["bytes_retransmitted"] = 20 + rng.standard_normal(size)
@@ -71,6 +69,6 @@ class World:
         )
 
 
-def saving(percent: float, resent: float, window: int = PACED) -> World:
-    """A world in which one window saves per cent and sends percentage points more again."""
-    return World(log_time={window: float(np.log1p(-percent / 100))}, resent={window: resent})
+def saving(percent: float, resent: float) -> World:
+    """A world in which a paced window saves per cent and sends percentage points more again."""
+    return World(log_time={PACED: float(np.log1p(-percent / 100))}, resent={PACED: resent})

@@ -71,13 +71,11 @@ def bodiless(*lines: str, status: int, end_apart: bool = False) -> Handler:
     return handle
 
 
-def pieces(
-    *parts: bytes, trailers: tuple[str, ...] = (), lines: tuple[str, ...] = (), pause_s: float = 0.0
-) -> Handler:
+def pieces(*parts: bytes, trailers: tuple[str, ...] = (), pause_s: float = 0.0) -> Handler:
     """A body of unknown length: chunked in HTTP/1.1, DATA frames elsewhere."""
 
     async def handle(request: Request, reply: Reply) -> None:
-        await reply.head(200, fields(*framing_field(request), *lines))
+        await reply.head(200, fields(*framing_field(request)))
         for part in parts:
             await reply.body(part)
             await asyncio.sleep(pause_s)

@@ -21,20 +21,17 @@ from recordings.errors import RecordingError
 from releases.catalogue import ReleaseError
 from replay.errors import ReplayError
 from replay.lab.guest_process import usable_cpus
-from replay.lab.player import player_key
 from replay.networks.population_csv import PopulationError
 from replay.runs.parts import count_parts, count_whole_parts, join_parts, replay_part, replay_parts
 from replay.runs.price import core_seconds
-from replay.runs.replay_folder import kernel_facts
 from storage.signatures import SigningFailed
 from verdict.arms import ARMS
-from verdict.calibration import read_standing
+from verdict.calibration import instrument, read_standing
 from verdict.deciding import Loaded, decide
 from verdict.full_replay import FullReplay, plan_replay
 from verdict.question import STRATA, Question
 from verdict.replay_file import PRESETS, ReplayFile, file_schema, read_file
 from verdict.replayed import Replayed, month_of, of_stages
-from verdict.rule import RULE_VERSION
 from verdict.sampling import Plan, first_plan
 from verdict.stages import Stages, read_stages
 from verdict.stored import VerdictFacts, write_verdict
@@ -147,9 +144,7 @@ def run_decision(
     facts = {
         **source.facts,
         "commit": code_commit(settings.commit),
-        "kernel": kernel_facts(),
-        "player": player_key(),
-        "rule_version": RULE_VERSION,
+        **instrument(),
         "asked": file.asked,
     }
     folder = settings.decisions / f"{source.folder}.{file.checksum}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from replay.networks.mlab.files import find_month, read_countries
-from replay.networks.mlab.joint import RHO, Cloud, Integers, low_discrepancy, world
+from replay.networks.mlab.joint import Cloud, Integers, low_discrepancy, world
 from replay.networks.mlab.sample import OTHER_STRATA, SLOW_SHARE, SLOW_STRATA, split_by_slowness, strata
 from replay.networks.profiles import FRAME_BYTES, Profile
 from replay.networks.queues import QUEUES, PublishedQueues
@@ -49,8 +49,6 @@ def draw_networks(
     draws: Iterable[int],
     *,
     seed: int,
-    month: str = MONTH,
-    rho: float = RHO,
     queues: PublishedQueues = QUEUES["default"],
 ) -> tuple[DrawnNetwork, ...]:
     """Return the networks of these draws, 64 each.
@@ -58,16 +56,13 @@ def draw_networks(
     A draw depends on its number and the seed alone, so that a later stage goes on with further numbers.
     Raises PopulationError without the month's file.
     """
-    cloud, members = _strata(month, rho)
-    return tuple(
-        network for number in draws for network in _draw(number, cloud, members, seed, month, queues)
-    )
+    return tuple(network for number in draws for network in _draw(number, seed, queues))
 
 
 @functools.cache
-def _strata(month: str, rho: float) -> tuple[Cloud, list[list[Integers]]]:
+def _strata() -> tuple[Cloud, list[list[Integers]]]:
     """Return the world's cloud, and the members of each stratum: BLOCKS by bandwidth, each by round trip."""
-    cloud = world(read_countries(find_month(month)).countries, rho=rho)
+    cloud = world(read_countries(find_month(MONTH)).countries)
     others, slow = split_by_slowness(cloud)
     cells = [
         cell
@@ -77,10 +72,9 @@ def _strata(month: str, rho: float) -> tuple[Cloud, list[list[Integers]]]:
     return cloud, [list(strata(cell, (BLOCKS, 1), cloud.bandwidth_mbps, cloud.rtt_ms)) for cell in cells]
 
 
-def _draw(
-    number: int, cloud: Cloud, members: list[list[Integers]], seed: int, month: str, queues: PublishedQueues
-) -> list[DrawnNetwork]:
+def _draw(number: int, seed: int, queues: PublishedQueues) -> list[DrawnNetwork]:
     """Draw a low-discrepancy set of places, shifted at random and dealt to the strata at random."""
+    cloud, members = _strata()
     random = np.random.default_rng([seed, number])
     places = random.permutation((low_discrepancy(len(members), 3) + random.random(3)) % 1)
     networks = []
@@ -91,14 +85,14 @@ def _draw(
         is_slow = stratum < SLOW
         assert cloud.country is not None
         profile = Profile(
-            id=f"mlab-{month}-{seed}-{number}-{stratum}",
+            id=f"mlab-{MONTH}-{seed}-{number}-{stratum}",
             down_bps=round(1e6 * mbps),
             up_bps=max(round(1e6 * mbps / 4), 128_000),
             # A round trip below a full packet's time is raised to it, as in `sample`.
             rtt_us=round(max(1e3 * float(cloud.rtt_ms[at]), 8 * FRAME_BYTES / mbps, 100)),
             queue_bytes=1,
             loss=min(float(cloud.loss[at]), 0.5),
-            source=f"M-Lab NDT downloads of {month} (IQB, CC0), drawn",
+            source=f"M-Lab NDT downloads of {MONTH} (IQB, CC0), drawn",
             queue_place=float(queue),
             country=str(cloud.country[at]),
         )

@@ -77,18 +77,18 @@ class SizeCounts:
     of the measures in HEADLINE that can be stated and that enough sites have."""
 
 
-def size_section(release: Release, *, windows: Sequence[int] = WINDOWS, mss: int = MSS_FIG1) -> SizeCounts:
+def size_section(release: Release, *, windows: Sequence[int] = WINDOWS) -> SizeCounts:
     """Count the items of known and unknown size of each measure,
     with shares that fit into each window and quantiles.
 
     A share is None where most sizes of its measure are unknown: that of the few known ones would mislead.
     """
     cdfs = read_cdfs(release.file("distribution"))
-    marked = [iw * mss for iw in windows]
+    marked = [iw * MSS_FIG1 for iw in windows]
     along = {name: band_sizes(cdfs[name], marked) for name in HEADLINE if cdfs[name].is_stated}
     intervals = share_intervals(release, sizes={name: along.get(name, marked) for name in MEASURES})
     return SizeCounts(
-        content=size_content(cdfs, intervals, windows=windows, mss=mss),
+        content=size_content(cdfs, intervals, windows=windows),
         cdfs=cdfs,
         bands={
             name: {size: intervals[name, size] for size in sizes if size >= cdfs[name].sizes[0]}
@@ -109,12 +109,11 @@ def size_content(
     intervals: Mapping[tuple[str, int], Interval],
     *,
     windows: Sequence[int],
-    mss: int,
 ) -> Sizes:
     """Return the part `sizes` of report.json; intervals are by measure and size in bytes."""
     apart, share = count_incomplete(cdfs)
     return {
-        "mss_bytes": mss,
+        "mss_bytes": MSS_FIG1,
         "windows": list(windows),
         "headline": list(HEADLINE),
         "incomplete_responses": {"count": apart, "percent": None if share is None else 100 * share},
@@ -125,7 +124,7 @@ def size_content(
                 "known": cdf.known,
                 "unknown": cdf.unknown,
                 "is_stated": cdf.is_stated,
-                "shares": [_share(cdf, iw, mss, intervals.get((measure, iw * mss))) for iw in windows],
+                "shares": [_share(cdf, iw, intervals.get((measure, iw * MSS_FIG1))) for iw in windows],
                 "quantiles_bytes": {
                     f"p{percent}": cdf.quantile(percent) for percent in PERCENTS if cdf.known
                 },
@@ -136,8 +135,8 @@ def size_content(
     }
 
 
-def _share(cdf: Cdf, iw: int, mss: int, interval: Interval | None) -> Share:
-    fit = cdf.fit(iw, mss=mss)
+def _share(cdf: Cdf, iw: int, interval: Interval | None) -> Share:
+    fit = cdf.fit(iw, mss=MSS_FIG1)
     return {
         "iw": iw,
         "window_bytes": fit.window_bytes,

@@ -17,8 +17,9 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
+from benchmarks.pages.browser import launch_browser
 from firstflight.commands.demo import Line, StepFailed, replay
 from firstflight.errors import INTERRUPTED
 from releases.catalogue import Release, find_release, releases
@@ -29,7 +30,6 @@ from tests.firstflight.commands.served import WITHIN_S, served
 
 pytestmark = pytest.mark.process
 
-CHROMIUM = os.environ.get("FIRSTFLIGHT_CHROMIUM", "/usr/lib/chromium/chromium-headless-shell")
 PAGES, NETWORKS, SEEDS, MONTHS = (4, 3, 2, 3) if ALL else (2, 2, 1, 1)
 WINDOWS = [3, 10, 16, 30]
 
@@ -178,11 +178,7 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(done
 @contextlib.contextmanager
 def browsing(address: str) -> Iterator[Page]:
     """A page of Chromium at `address`, which must get no error from anything that it loads."""
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with (
-        sync_playwright() as playwright,
-        contextlib.closing(playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)) as browser,
-    ):
+    with launch_browser() as browser:
         page = browser.new_page()
         failed: list[str] = []
         page.on("response", lambda response: failed.append(response.url) if response.status >= 400 else None)

@@ -16,7 +16,7 @@ from replay.runs.run import replay
 from tests.factories.lab_networks import FAST
 
 
-def loads(service: str, *, responses: int, again: int, page_ms: float = 100.0) -> list[dict[str, Any]]:
+def loads(service: str, *, responses: int, again: int) -> list[dict[str, Any]]:
     """One load at each window; `again` of the responses were sent again at the larger one."""
     return [
         {
@@ -24,7 +24,7 @@ def loads(service: str, *, responses: int, again: int, page_ms: float = 100.0) -
             "profile": "one",
             "iw": iw,
             "seed": 1,
-            "page_ms": page_ms,
+            "page_ms": 100.0,
             **dict.fromkeys(COUNTED, 0),
             "segments_sent": 10 * responses,
             "responses": responses,

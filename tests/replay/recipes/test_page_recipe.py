@@ -1,4 +1,3 @@
-import dataclasses
 import datetime
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from releases.catalogue import Manifest, Release
+from releases.catalogue import Release
 from replay.errors import RecipeError
 from replay.recipes.http_version import replace_http
 from replay.recipes.page_recipe import (
@@ -23,6 +22,7 @@ from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
 from schema.tables import Base, Connection, Response, Visit
+from tests.factories.made_up_release import make_manifest
 
 Row = dict[str, Any]
 WriteRelease = Callable[..., Release]
@@ -72,9 +72,7 @@ def release(tmp_path: Path) -> WriteRelease:
             pq.write_table(
                 pa.Table.from_pylist(rows, schema=schema), tmp_path / f"{table.__tablename__}.parquet"
             )
-        facts: dict[str, Any] = {field.name: "" for field in dataclasses.fields(Manifest)}
-        name = CrawlName(month="2026-11", kind=kind)
-        return Release(tmp_path, Manifest(**{**facts, "crawl": name, "version": 1, "rows": {}, "files": {}}))
+        return Release(tmp_path, make_manifest(CrawlName(month="2026-11", kind=kind)))
 
     return write
 

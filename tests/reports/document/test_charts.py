@@ -19,6 +19,7 @@ from reports.document.theme import png, svg
 from reports.sections.shape import Column, Drawing, Figure, Line
 from reports.sections.sizes.shares import select_steps
 from schema.computed_tables import MEASURES
+from tests.factories.contrast import contrast
 
 pytestmark = pytest.mark.process
 
@@ -185,17 +186,8 @@ def test_drawing_twice_gives_the_same_bytes_and_a_png_of_a_few_colours_on_white(
         assert opened.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
 
 
-def luminance(colour: str) -> float:
-    """WCAG 2."""
-    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.id)
 def test_every_colour_stands_out_from_its_background(theme: Theme) -> None:
-    ground = luminance(theme.background)
     assert theme.palette.keys() == MEASURES.keys()
     for colour, least in [(theme.ink, 7.0), *((colour, 3.0) for colour in theme.palette.values())]:
-        darker, lighter = sorted((ground, luminance(colour)))
-        assert (lighter + 0.05) / (darker + 0.05) >= least
+        assert contrast(theme.background, colour) >= least

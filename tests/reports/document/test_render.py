@@ -14,6 +14,7 @@ from reports.document.render import render_html
 from reports.forms.texts import report_markdown, summary_text
 from tests.api.faults import unreadable, violations
 from tests.circles import ALL
+from tests.factories.contrast import contrast
 from tests.factories.made_up_report import poisoned, published
 
 pytestmark = pytest.mark.process
@@ -184,17 +185,3 @@ def test_chromium_shows_the_page_without_scrolling_sideways(built: Built, width:
         assert contrast(ground, label) >= 4.5
     assert complaints == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-
-
-def contrast(first: str, second: str) -> float:
-    """WCAG's contrast ratio of two colours as a browser writes them."""
-    lighter, darker = sorted((luminance(first), luminance(second)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def luminance(colour: str) -> float:
-    parts = [int(part) / 255 for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
-    red, green, blue = (
-        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

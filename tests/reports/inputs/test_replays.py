@@ -2,7 +2,6 @@
 in one line that tells what to run."""
 
 import dataclasses
-import json
 import random
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from tests.factories.made_up_report import (
     FEW_CELLS,
     crawl,
     data_folder,
+    populations,
     read_data_folder,
     replay_cells,
     write_release,
@@ -30,17 +30,12 @@ pytestmark = pytest.mark.process
 def test_a_population_of_at_most_24_months_is_evidence(
     tmp_path: Path, measured: str, is_illustrative: bool
 ) -> None:
-    data_folder(tmp_path, kind="web", table=FEW_CELLS, measured=measured)
+    data_folder(tmp_path, kind="web", table=FEW_CELLS, populations=populations(measured=measured))
     assert bool(illustrative_because(read_data_folder(tmp_path))) == is_illustrative
 
 
 def test_a_replay_without_populations_must_be_run_again(tmp_path: Path) -> None:
-    data_folder(tmp_path, table=FEW_CELLS)
-    path = tmp_path / "replays" / str(NAME) / "replay.json"
-    content = json.loads(path.read_text(encoding="utf-8"))
-    del content["populations"]
-    path.write_text(json.dumps(content), encoding="utf-8")
-    seal(path.parent, {})
+    data_folder(tmp_path, table=FEW_CELLS, populations=[])
     with pytest.raises(ReportError, match="names no populations"):
         illustrative_because(read_data_folder(tmp_path))
 
@@ -49,13 +44,9 @@ def test_a_replay_without_populations_must_be_run_again(tmp_path: Path) -> None:
 def test_a_population_whose_weights_do_not_sum_to_one_is_refused_in_one_line(
     tmp_path: Path, wrong: float
 ) -> None:
-    data_folder(tmp_path, table=FEW_CELLS)
-    path = tmp_path / "replays" / str(NAME) / "replay.json"
-    content = json.loads(path.read_text(encoding="utf-8"))
-    weights = content["populations"][1]["weights"]
-    content["populations"][1]["weights"] = {name: wrong * share for name, share in weights.items()}
-    path.write_text(json.dumps(content), encoding="utf-8")
-    seal(path.parent, {})
+    average, slow = populations()
+    weights = {name: wrong * share for name, share in slow["weights"].items()}
+    data_folder(tmp_path, table=FEW_CELLS, populations=[average, slow | {"weights": weights}])
     with pytest.raises(
         ReportError, match=rf"slowdc-2010 in the replay sum to {wrong:g}, not to 1: .* again"
     ) as refused:
@@ -72,8 +63,8 @@ def test_a_missing_replay_names_the_command(tmp_path: Path) -> None:
 
 
 def test_a_replay_of_another_release_is_refused(tmp_path: Path) -> None:
-    release = data_folder(tmp_path)
-    write_replay(tmp_path, release, checksum="00")
+    other = {"crawl": str(NAME), "version": 1, "checksum": "00"}
+    data_folder(tmp_path, release=other)
     with pytest.raises(ReportError, match="made from another version of the release"):
         read_data_folder(tmp_path)
 

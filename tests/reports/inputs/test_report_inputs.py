@@ -1,7 +1,6 @@
 """Inputs of a report: which are found, which are refused, and the commands that make them again."""
 
 import dataclasses
-import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -12,13 +11,13 @@ from reports.document.rebuilding import rebuild_commands
 from reports.inputs.replays import ReportError
 from schema.recorded import RECORDED
 from storage.report_versions import Publication
-from storage.sums import seal
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import (
     FEW_CELLS,
     PROFILE_IDS,
     crawl,
     data_folder,
+    populations,
     read_data_folder,
     write_release,
 )
@@ -28,23 +27,10 @@ pytestmark = pytest.mark.process
 
 
 def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: Path) -> None:
-    data_folder(tmp_path, table=FEW_CELLS)
-    path = tmp_path / "replays" / str(NAME) / "replay.json"
-    content = json.loads(path.read_text(encoding="utf-8"))
-    whole, slow = content["populations"]
-    content["populations"] = [
-        whole
-        | {
-            "id": "ndt-2026-05",
-            "measured": "2026-05",
-            "source": "M-Lab's NDT",
-            "weights": {PROFILE_IDS[0]: 1.0},
-        },
-        slow | {"id": "ndt-2026-05-slow", "weights": {PROFILE_IDS[0]: 1.0}},
-    ]
-    content["asked"] = {"until": "all", "pages": "2026-11", "networks": "ndt-2026-05.csv", "seeds": 3}
-    path.write_text(json.dumps(content), encoding="utf-8")
-    seal(path.parent, {})
+    whole, slow = populations(measured="2026-05", source="M-Lab's NDT", weights={PROFILE_IDS[0]: 1.0})
+    imported = [whole | {"id": "ndt-2026-05"}, slow | {"id": "ndt-2026-05-slow"}]
+    asked = {"until": "all", "pages": "2026-11", "networks": "ndt-2026-05.csv", "seeds": 3}
+    data_folder(tmp_path, table=FEW_CELLS, populations=imported, asked=asked)
     inputs = read_data_folder(tmp_path)
     assert inputs.replay
     assert {network.id: network.weight for network in inputs.replay.replayed.looks[0].evidence.networks} == {

@@ -65,9 +65,9 @@ def _await_sentinel(path: Path, tcpdump: subprocess.Popen[bytes], errors: Path) 
     _until(lambda: token in _tail(path), tcpdump, errors)
 
 
-def _tail(path: Path, size: int = 65_536) -> bytes:
+def _tail(path: Path) -> bytes:
     with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - size))
+        file.seek(max(0, path.stat().st_size - 65_536))
         return file.read()
 
 
