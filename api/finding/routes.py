@@ -115,10 +115,10 @@ def _addresses(request: Request, shelf: Shelf) -> Iterator[str]:
     yield from (link(request, name) for name in PAGES)
     for version in map(shelf.newest, shelf.crawls):
         if version.is_sound:
-            yield link(request, "release_page", crawl=str(version.crawl), version=version.version)
+            yield link(request, "release_page", **version.key)
     for report in map(shelf.report, shelf.years):
         if report.withdrawal is None and not report.damage:
-            yield link(request, "report_page", year=report.year, version=report.version)
+            yield link(request, "report_page", **report.key)
             yield link(request, "report_errata", year=report.year)
     yield from (link(request, "document", name=name) for name in shelved.sources() if name)
 
@@ -150,7 +150,7 @@ def _entries(request: Request, shelf: Shelf) -> Iterator[Entry]:
             manifest = version.readable.manifest
             rows = manifest.rows
             yield Entry(
-                url=link(request, "release_page", crawl=str(version.crawl), version=version.version),
+                url=link(request, "release_page", **version.key),
                 title=f"Release {version.crawl}, version {version.version}",
                 summary=manifest.edition.reason
                 or f"{rows.get('visit', 0)} visits, {rows.get('response', 0)} responses.",
@@ -160,7 +160,7 @@ def _entries(request: Request, shelf: Shelf) -> Iterator[Entry]:
         answer = answer_of(report)
         if answer:
             yield Entry(
-                url=link(request, "report_page", year=report.year, version=report.version),
+                url=link(request, "report_page", **report.key),
                 title=f"Report for {report.year}, version {report.version}: {answer.headline}",
                 summary=report.publication.reason or answer.sentence,
                 day=report.publication.date or f"{report.year}-12-31",

@@ -48,9 +48,8 @@ def relate_to_report(request: Request, report: Report, name: str, *, page: str =
 
     `page` is the address of a page about a part of the version, which is cited by it.
     """
-    named = {"year": report.year, "version": report.version}
-    of_version = link(request, "report_page", **named)
-    canonical = of_version if name == PAGE else link(request, "report_file", **named, name=quote(name))
+    of_version = link(request, "report_page", **report.key)
+    canonical = of_version if name == PAGE else link(request, "report_file", **report.key, name=quote(name))
     targets = {
         "canonical": page or canonical,
         "cite-as": page or of_version,
@@ -61,7 +60,7 @@ def relate_to_report(request: Request, report: Report, name: str, *, page: str =
     }
     newest = request.scope["shelf"].report(report.year)
     if newest.version != report.version and newest.withdrawal is None:
-        targets["successor-version"] = link(request, "report_page", year=newest.year, version=newest.version)
+        targets["successor-version"] = link(request, "report_page", **newest.key)
     for relation, target in targets.items():
         relate(request, relation, target)
 
@@ -83,7 +82,7 @@ def present(shelf: Shelf, year: str, version: int) -> Report:
 def newest(request: Request, shelf: ShelfDep, year: YearPath) -> Response:
     """Redirect to the newest version of a year's report that was not withdrawn."""
     report = shelf.report(year)
-    path = request.app.url_path_for("report_page", year=year, version=report.version)
+    path = request.app.url_path_for("report_page", **report.key)
     raise Elsewhere(str(path))
 
 
@@ -186,7 +185,7 @@ def newest_file(request: Request, shelf: ShelfDep, year: YearPath, name: str) ->
     report = shelf.report(year)
     if name not in report.files:
         raise Problem("no-such-file", f"there is no file {name!r}")
-    path = request.app.url_path_for("report_file", year=year, version=report.version, name=quote(name))
+    path = request.app.url_path_for("report_file", **report.key, name=quote(name))
     raise Elsewhere(str(path))
 
 

@@ -69,8 +69,7 @@ def file_answers(request: Request, volume: Volume, route: str, **named: object) 
 
 def release_files(request: Request, version: Version) -> list[FileAnswer]:
     """The files of a release."""
-    named = {"crawl": str(version.crawl), "version": version.version}
-    return file_answers(request, version, "release_file", **named)
+    return file_answers(request, version, "release_file", **version.key)
 
 
 class StoredFile(FileResponse):

@@ -354,9 +354,7 @@ def home(request: Request, shelf: ShelfDep) -> Response:
 def crawl_page(request: Request, shelf: ShelfDep, crawl: CrawlPath) -> Response:
     """Redirect to the newest version of a crawl's release."""
     version = shelf.newest(crawl)
-    raise Elsewhere(
-        request.app.url_path_for("release_page", crawl=str(version.crawl), version=version.version)
-    )
+    raise Elsewhere(request.app.url_path_for("release_page", **version.key))
 
 
 @router.get("/releases/{crawl}/v{version}", name="release_page")
@@ -398,7 +396,7 @@ def dataset(request: Request, version: Version, work: Work) -> dict[str, Any]:
         "name": work.title,
         "description": f"Crawl {crawl}: sizes of responses, connections and pages beside initial windows of "
         f"TCP; {QUALITY[quality(version.crawl)]}.",
-        "url": link(request, "release_page", crawl=crawl, version=version.version),
+        "url": link(request, "release_page", **version.key),
         "version": str(version.version),
         "license": licence_page(manifest.licence),
         "isAccessibleForFree": True,

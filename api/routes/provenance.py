@@ -54,10 +54,8 @@ def citation(version: Version) -> str:
 def provenance(request: Request, version: Version) -> Provenance:
     """The provenance of an answer from a release."""
     level = quality(version.crawl)
-    crawl = str(version.crawl)
     return Provenance(
-        crawl=crawl,
-        version=version.version,
+        **version.key,
         checksum=version.checksum,
         signature=version.signature.kind,
         signed_by=version.signed_by,
@@ -66,7 +64,7 @@ def provenance(request: Request, version: Version) -> Provenance:
         quality_means=QUALITY[level],
         licence=version.readable.manifest.licence,
         cite_as=citation(version),
-        url=link(request, "release_page", crawl=crawl, version=version.version),
+        url=link(request, "release_page", **version.key),
         errata=[f"{link(request, 'errata')}#{erratum.number}" for erratum in errata_of(request, version)],
     )
 
@@ -75,17 +73,16 @@ def errata_of(request: Request, version: Version) -> list[Erratum]:
     """Errata about a version of a release, the newest first,
     on the shelf that the request is answered from."""
     shelf: Shelf = request.scope["shelf"]
-    return shelf.errata_of(str(version.crawl), version.version)
+    return shelf.errata_of(**version.key)
 
 
 def relate_to_release(request: Request, version: Version) -> None:
     """State in the Link header how to cite the release that an answer is from, its licence and its
     dictionary."""
-    named = {"crawl": str(version.crawl), "version": version.version}
-    relate(request, "cite-as", link(request, "release_page", **named))
+    relate(request, "cite-as", link(request, "release_page", **version.key))
     if version.release is not None:
         relate(request, "license", licence_page(version.release.manifest.licence))
-    dictionary = link(request, "release_file", **named, name="dictionary.json")
+    dictionary = link(request, "release_file", **version.key, name="dictionary.json")
     relate(request, "describedby", dictionary, type="application/json")
     for erratum in errata_of(request, version):
         relate(
@@ -132,7 +129,7 @@ async def asked_release(
     The canonical address of the answer has both, so that it stays the same when a newer version is released.
     """
     chosen = release_asked_for(shelf, crawl, version)
-    relate(request, "canonical", own_link(request, crawl=chosen.crawl, version=chosen.version))
+    relate(request, "canonical", own_link(request, **chosen.key))
     relate_to_release(request, chosen)
     return chosen
 

@@ -62,7 +62,7 @@ async def rows_answer(request: Request, version: Version, question: Question, wa
 
 def _next(request: Request, version: Version, question: Question, after: Key) -> str:
     cursor = cursor_of(after, bound_to=bound_to(version, question))
-    return own_link(request, crawl=version.crawl, version=version.version, cursor=cursor)
+    return own_link(request, **version.key, cursor=cursor)
 
 
 def _opened(request: Request, version: Version, question: Question, wanted: Format) -> Rows:

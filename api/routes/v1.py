@@ -65,15 +65,9 @@ def aside(versions: Iterable[Version]) -> VersionsAside:
     """Those of `versions` that are listed but not served."""
     return VersionsAside(
         damaged=[
-            DamagedAnswer(crawl=str(version.crawl), version=version.version, damage=version.damage)
-            for version in versions
-            if version.damage
+            DamagedAnswer(**version.key, damage=version.damage) for version in versions if version.damage
         ],
-        withdrawn=[
-            WithdrawnAnswer(crawl=str(version.crawl), version=version.version)
-            for version in versions
-            if version.is_withdrawn
-        ],
+        withdrawn=[WithdrawnAnswer(**version.key) for version in versions if version.is_withdrawn],
     )
 
 
@@ -204,7 +198,7 @@ def reports(request: Request, shelf: ShelfDep) -> ReportsAnswer:
     return ReportsAnswer(
         reports=[report_answer(request, shelf, report) for report in newest if not report.damage],
         damaged=[
-            DamagedReportAnswer(year=report.year, version=report.version, damage=report.damage)
+            DamagedReportAnswer(**report.key, damage=report.damage)
             for report in shelf.reports
             if report.damage
         ],
@@ -215,11 +209,10 @@ def report_answer(request: Request, shelf: Shelf, report: Report) -> ReportAnswe
     """A year's report, by its newest version `report`."""
 
     def url(name: str) -> str:
-        return link(request, "report_file", year=report.year, version=report.version, name=name)
+        return link(request, "report_file", **report.key, name=name)
 
     return ReportAnswer(
-        year=report.year,
-        version=report.version,
+        **report.key,
         standing=shelf.standing(report),
         url=link(request, "newest_report", year=report.year),
         json_url=url("report.json"),
@@ -234,10 +227,9 @@ def report_answer(request: Request, shelf: Shelf, report: Report) -> ReportAnswe
 
 def report_version(request: Request, shelf: Shelf, report: Report) -> ReportVersionAnswer:
     """One version of a year's report."""
-    named = {"year": report.year, "version": report.version}
     published = dataclasses.asdict(report.publication)
     return ReportVersionAnswer(
-        url=link(request, "report_page", **named),
+        url=link(request, "report_page", **report.key),
         standing=shelf.standing(report),
         **published,
         withdrawn_on=report.withdrawal.date if report.withdrawal else None,
@@ -248,5 +240,5 @@ def report_version(request: Request, shelf: Shelf, report: Report) -> ReportVers
         signed_by=report.signed_by,
         licence=REPORT_LICENCE,
         cite_as=report_work(request, report).line,
-        files=[] if report.damage else file_answers(request, report, "report_exact", **named),
+        files=[] if report.damage else file_answers(request, report, "report_exact", **report.key),
     )

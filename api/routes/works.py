@@ -63,7 +63,7 @@ def forms_of(
 
 def release_work(request: Request, version: Version) -> Work:
     """A version of a release, at the address of its page."""
-    page = link(request, "release_page", crawl=str(version.crawl), version=version.version)
+    page = link(request, "release_page", **version.key)
     return cite_release(
         version.readable.manifest,
         url=public(request, page),
@@ -81,7 +81,7 @@ def release_metadata(request: Request, version: Version) -> Metadata:
         checksum_of="of the release's SHA256SUMS",
         signature=signed(version.signature) + unchecked,
         reason=version.readable.manifest.edition.reason or "",
-        citations=forms_of(request, work, "cite_release", crawl=str(version.crawl), version=version.version),
+        citations=forms_of(request, work, "cite_release", **version.key),
     )
 
 
@@ -108,11 +108,10 @@ def figures_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def page_of(request: Request, report: Report, figure: str | None) -> str:
     """The address of the page of a version of a report, or of one of its figures."""
-    named = {"year": report.year, "version": report.version}
     return (
-        link(request, "figure_page", **named, figure=figure)
+        link(request, "figure_page", **report.key, figure=figure)
         if figure
-        else link(request, "report_page", **named)
+        else link(request, "report_page", **report.key)
     )
 
 
@@ -157,12 +156,11 @@ def _observed(request: Request, content: Mapping[str, Any]) -> str | None:
 def report_metadata(request: Request, report: Report, figure: str | None = None) -> Metadata:
     """What the page of a version of a report, or of one of its figures, says of it."""
     work = report_work(request, report, figure)
-    named = {"year": report.year, "version": report.version}
     return Metadata(
         work=work,
         checksum=report.checksum,
         checksum_of="of the report's SHA256SUMS",
         signature=signed(report.signature),
         reason=report.publication.reason or "",
-        citations=forms_of(request, work, "cite_report", f"?figure={figure}" if figure else "", **named),
+        citations=forms_of(request, work, "cite_report", f"?figure={figure}" if figure else "", **report.key),
     )

@@ -7,7 +7,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Path, Request
 from pydantic import AfterValidator, Field, create_model
@@ -171,12 +171,10 @@ def _site_in(request: Request, version: Version, host: str) -> SiteCrawlAnswer |
     if not rows.visits:
         return None
     final, connections = rows.final, rows.connections
-    crawl = str(version.crawl)
-    named = {"crawl": crawl, "version": version.version}
     return SiteCrawlAnswer(
-        crawl=crawl,
+        crawl=str(version.crawl),
         provenance=provenance(request, version),
-        visits=[visit | {"url": _page_url(request, visit["id"], named)} for visit in rows.visits],
+        visits=[visit | {"url": _page_url(request, visit["id"], version)} for visit in rows.visits],
         connections=len(connections) if final else None,
         responses=sum(connection["response_count"] for connection in connections) if final else None,
         protocols=dict(
@@ -205,8 +203,8 @@ def _document(connections: Sequence[dict[str, Any]], responses: list[dict[str, A
     return DocumentConnection(**{name: own[name] for name in DOCUMENT}, first_flight=flight)
 
 
-def _page_url(request: Request, visit: int, named: Mapping[str, Any]) -> str:
-    return f"{link(request, 'page_load', visit=visit)}?crawl={named['crawl']}&version={named['version']}"
+def _page_url(request: Request, visit: int, version: Version) -> str:
+    return f"{link(request, 'page_load', visit=visit)}?{urlencode(version.key)}"
 
 
 def _first_flights(connections: Sequence[Mapping[str, Any]], own_host: str) -> FirstFlightsAnswer:

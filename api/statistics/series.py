@@ -254,12 +254,11 @@ def _of(statistic: Statistic) -> dict[str, Any]:
 
 def _release(request: Request, version: Version) -> dict[str, Any]:
     """The release that a point is of."""
-    named = {"crawl": str(version.crawl), "version": version.version}
     return {
-        **named,
+        **version.key,
         "checksum": version.checksum,
         "cite_as": citation(version) if version.is_sound else None,
-        "url": link(request, "release_page", **named),
+        "url": link(request, "release_page", **version.key),
     }
 
 

@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from api.http.problems import Problem
 from releases.catalogue import Release
@@ -65,6 +66,11 @@ class Version(Volume):
     is_withdrawn: bool = False
 
     @property
+    def key(self) -> dict[str, Any]:
+        """The parameters of addresses that name it."""
+        return {"crawl": str(self.crawl), "version": self.version}
+
+    @property
     def name(self) -> str:
         """The crawl and the version, as 2026-11.desktop.local.tcp.web/v1."""
         return f"{self.crawl}/v{self.version}"
@@ -95,6 +101,11 @@ class Report(Volume):
     publication: Publication
     withdrawal: Withdrawal | None
     """None unless the version was withdrawn."""
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """The parameters of addresses that name it."""
+        return {"year": self.year, "version": self.version}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
