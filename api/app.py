@@ -97,14 +97,6 @@ A_REDIRECT: dict[str, Any] = {
 }
 
 
-def _read_from(library: Library, app: FastAPI, prepared: Prepared | None) -> None:
-    """Give the routes of an application what they read releases by."""
-    app.state.library, app.state.prepared = library, prepared
-    app.state.held = HeldReleases(library, prepared)
-    app.state.rows = RowReader(library, prepared)
-    app.state.site_tables = SiteTables(library)
-
-
 @contextlib.asynccontextmanager
 async def _until_the_end(app: FastAPI) -> AsyncIterator[None]:
     """Prepare releases while the service runs, and end the replay that runs when it ends."""
@@ -163,7 +155,10 @@ def create_app(
         dependencies=[Depends(only_known_parameters), Depends(whole_names)],
         responses={"307": A_REDIRECT, "4XX": A_PROBLEM, "5XX": A_PROBLEM},
     )
-    _read_from(library, app, Prepared(prepared, releases) if prepared else None)
+    files = Prepared(prepared, releases) if prepared else None
+    app.state.library, app.state.prepared = library, files
+    app.state.held, app.state.rows = HeldReleases(library, files), RowReader(library, files)
+    app.state.site_tables = SiteTables(library)
     # A route is looked for among all others, which took a fifth of the time of a distribution.
     app.state.path_of = functools.lru_cache(PATHS)(app.url_path_for)
     app.state.outside = load_points() if outside_points is None else list(outside_points)

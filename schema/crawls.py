@@ -25,7 +25,7 @@ class CrawlName:
 
     def __str__(self) -> str:
         """Return the name as the command line and the API write it: 2026-11.desktop.local.tcp.web."""
-        return ".".join(dataclasses.astuple(self))
+        return f"{self.month}.{self.device}.{self.vantage}.{self.arm}.{self.kind}"
 
     @classmethod
     def from_text(cls, name: str) -> CrawlName:

@@ -14,6 +14,7 @@ from starlette.convertors import IntegerConvertor, register_url_convertor
 from api.http.choices import SEVERAL
 from api.http.problems import Problem
 from api.http.redirects import Elsewhere
+from api.rows.cursors import LONGEST
 from api.stored.months import ANY
 from api.stored.shelf import Shelf
 from releases.outside.series import KINDS
@@ -155,6 +156,18 @@ AfterQuery = Annotated[
     ),
 ]
 LimitQuery = Annotated[int, Query(ge=1, le=MOST_RELEASES, description="releases of a page")]
+PAGE_ROWS = 100
+"""Rows of a page of JSON unless the client says otherwise."""
+
+RowLimitQuery = Annotated[
+    int | None,
+    Query(
+        ge=1,
+        le=10_000,
+        description=f"rows of a page; {PAGE_ROWS} in JSON if omitted, all rows in the other formats",
+    ),
+]
+CursorQuery = Annotated[str | None, Query(max_length=LONGEST, description="where a page begins, by `next`")]
 OutsideSeries: Any = Literal[tuple(KINDS)]
 OutsideQuery = Annotated[
     list[OutsideSeries],

@@ -20,10 +20,11 @@ from api.http.etags import ANY, CACHE_CONTROL, is_known, not_modified
 from api.http.links import link_header, own_link, relate, relate_help_with_csv
 from api.http.problems import Problem
 from api.routes.answers import AnswerModel, Provenance
+from api.routes.parameters import PAGE_ROWS, CursorQuery, RowLimitQuery
 from api.routes.provenance import AskedRelease, provenance
 from api.routes.remembered import Memory
 from api.routes.v1 import with_json
-from api.rows.cursors import LONGEST, Key, cursor_of, key_of
+from api.rows.cursors import Key, cursor_of, key_of
 from api.rows.filters import filters, parameters, row_fields
 from api.rows.query import TABLES, Question, Rendering, Rows, RowTable
 from api.rows.reader import RowReader
@@ -131,14 +132,6 @@ def _headers(request: Request, version: Version, question: Question, wanted: For
 
 router = APIRouter(prefix="/v1", tags=["rows"])
 
-PAGE_ROWS = 100
-"""Rows of a page of JSON unless the client says otherwise."""
-
-MOST_ROWS = 10_000
-"""Maximum number of rows of a page."""
-
-LIMIT = f"rows of a page; {PAGE_ROWS} in JSON if omitted, all rows in the other formats"
-
 
 def add_routes(name: str, table: RowTable) -> None:
     """Add the routes of a table."""
@@ -196,12 +189,8 @@ def _parameters(table: RowTable) -> list[inspect.Parameter]:
     ]
     return [
         _parameter("fields", fields, []),
-        _parameter("limit", Annotated[int, Query(ge=1, le=MOST_ROWS, description=LIMIT)], None),
-        _parameter(
-            "cursor",
-            Annotated[str, Query(max_length=LONGEST, description="where a page begins, by `next`")],
-            None,
-        ),
+        _parameter("limit", RowLimitQuery, None),
+        _parameter("cursor", CursorQuery, None),
         *(
             _parameter(
                 parameter.name,

@@ -21,9 +21,12 @@ from api.http.problems import Problem
 from api.routes.answers import AnswerModel, Provenance
 from api.routes.parameters import (
     DEFAULT_WINDOWS,
+    PAGE_ROWS,
     CrawlQuery,
+    CursorQuery,
     MssQuery,
     OneWindowQuery,
+    RowLimitQuery,
     ShelfDep,
     VersionQuery,
 )
@@ -31,7 +34,7 @@ from api.routes.provenance import best_first, provenance, relate_to_release, rel
 from api.routes.remembered import Remembered
 from api.routes.strata import Asked
 from api.routes.v1 import with_json
-from api.rows.cursors import LONGEST, cursor_of, key_of
+from api.rows.cursors import cursor_of, key_of
 from api.rows.filters import row_fields
 from api.site_pages.table import SITE_ROW, SiteTables
 from api.stored.months import Variant
@@ -39,12 +42,6 @@ from api.stored.shelf import Shelf, Version
 from releases.slow_start import MSS_FIG1
 
 router = APIRouter(prefix="/v1", tags=["rows"], route_class=Remembered)
-
-PAGE_ROWS = 100
-"""Rows of a page of JSON unless the client says otherwise."""
-
-MOST_ROWS = 10_000
-"""Maximum number of rows of a page."""
 
 PART = re.compile(r"[a-z0-9_.-]*[a-z0-9_][a-z0-9_.-]*")
 """Part of a host's name, as A-labels."""
@@ -107,7 +104,6 @@ SortQuery = Annotated[
         examples=["share"],
     ),
 ]
-CursorQuery = Annotated[str | None, Query(max_length=LONGEST, description="where a page begins, by `next`")]
 BeforeQuery = Annotated[
     str | None,
     Query(
@@ -224,14 +220,6 @@ async def asked_sites(
 
 
 AskedSites = Annotated[SitesAsked | None, Depends(asked_sites)]
-LimitQuery = Annotated[
-    int | None,
-    Query(
-        ge=1,
-        le=MOST_ROWS,
-        description=f"rows of a page; {PAGE_ROWS} in JSON if omitted, all rows in the other formats",
-    ),
-]
 SiteRow: Any = create_model(
     "SiteRow", __doc__="A site of the release.", **row_fields(SITE_ROW, SITE_ROW.names)
 )
@@ -260,7 +248,7 @@ class SitesAnswer(AnswerModel):
 
 @get_in(router, "/sites", FORMATS, name="site_table", response_model=SitesAnswer)
 def site_table(
-    request: Request, asked: AskedSites, wanted: AskedFormat, limit: LimitQuery = None
+    request: Request, asked: AskedSites, wanted: AskedFormat, limit: RowLimitQuery = None
 ) -> Response:
     """All sites of a release: the sizes of each, the share of its responses that fit into a window of `iw`
     segments, the windows of its servers, and the change since the release before.
