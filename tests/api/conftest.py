@@ -173,17 +173,17 @@ def write_library(root: Path) -> Path:
 
 
 @contextlib.contextmanager
-def serving_library(root: Path) -> Iterator[TestClient]:
-    """A client of a service over the library in a folder."""
-    app = create_app(
-        root / "releases",
-        root / "reports",
-        progress=root / "progress",
-        lab=Queue(at_once),
-        looked_at_every_s=0,
-    )
-    with TestClient(app, raise_server_exceptions=False) as client:
+def serving(releases: Path, **options: Any) -> Iterator[TestClient]:
+    """A client of the service over a folder of releases, and the reports beside it."""
+    app = create_app(releases, releases.parent / "reports", looked_at_every_s=0, **options)
+    address = options.get("base_url", "http://testserver")
+    with TestClient(app, address, raise_server_exceptions=False) as client:
         yield client
+
+
+def serving_library(root: Path) -> contextlib.AbstractContextManager[TestClient]:
+    """A client of a service over the library in a folder."""
+    return serving(root / "releases", progress=root / "progress", lab=Queue(at_once))
 
 
 @pytest.fixture(scope="session")

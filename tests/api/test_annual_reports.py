@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from api.app import create_app
 from api.routes.annual_reports import header_style
 from storage.report_versions import Publication, erase, find_version, withdraw
 from storage.sums import manifest_of, seal
+from tests.api.conftest import serving
 from tests.api.test_v1 import assert_problem
 from tests.factories.answers import made_up_answer
 from tests.factories.published_report import SECOND, write_version
@@ -214,13 +214,7 @@ def test_a_version_has_a_good_signature_where_it_was_signed(
 ) -> None:
     signer = make_signer(tmp_path)
     signer.sign(two / "v2")
-    app = create_app(
-        data_dir / "releases",
-        data_dir / "reports",
-        allowed_signers=signer.allowed_signers,
-        looked_at_every_s=0,
-    )
-    with TestClient(app) as client:
+    with serving(data_dir / "releases", allowed_signers=signer.allowed_signers) as client:
         _, report = client.get("/v1/reports").json()["reports"]
         assert [version["signature"] for version in report["versions"]] == ["good", "unsigned"]
         assert client.get("/reports/2025/v2/files/SHA256SUMS.sig").text.startswith("-----BEGIN SSH SIGNATURE")
@@ -271,14 +265,14 @@ def test_the_home_page_begins_with_the_answer_of_the_newest_report_that_stands(t
     answer, other = made_up_answer("Open between IW 10 and IW 16 paced"), made_up_answer("IW 10 stays")
     write_version(reports / "2026", Publication(date="2026-11-26"), answer=dataclasses.asdict(answer))
     write_version(reports / "2025", Publication(date="2025-11-26"), answer=dataclasses.asdict(other))
-    with TestClient(create_app(tmp_path / "releases", reports)) as client:
+    with serving(tmp_path / "releases") as client:
         page = html.unescape(client.get("/").text)
     sentence = answer.sentence.removeprefix(f"{answer.headline}: ")[1:]
     headline = answer.headline.replace("IW ", "IW\u00a0")
     for part in ("The answer of 2026", headline, sentence, answer.limits or ""):
         assert part in page
     withdraw(find_version(reports, 2026, 1), reason="wrong", date="2027-04-01")
-    with TestClient(create_app(tmp_path / "releases", reports)) as client:
+    with serving(tmp_path / "releases") as client:
         page = html.unescape(client.get("/").text)
     assert "The answer of 2025" in page
     assert "IW\u00a010 stays" in page
@@ -290,7 +284,7 @@ def test_the_home_page_shows_the_command_that_an_answer_asks_for_as_code(tmp_pat
     assert "`firstflight replay backcast`" in answer.sentence
     year = tmp_path / "reports" / "2026"
     write_version(year, Publication(date="2026-11-26"), answer=dataclasses.asdict(answer))
-    with TestClient(create_app(tmp_path / "releases", tmp_path / "reports")) as client:
+    with serving(tmp_path / "releases") as client:
         for path in ("/", "/reports"):
             page = client.get(path).text
             assert "<code>firstflight replay backcast</code>" in page, path

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from api.app import create_app
 from api.stored import inspection
 from storage.sums import seal, sha256
+from tests.api.conftest import serving
 from tests.api.test_v1 import assert_problem
 from tests.circles import thorough
 from tests.factories.signing import make_signer
@@ -148,8 +148,7 @@ def test_an_unchecked_file_is_listed_as_such_and_checked_before_it_is_served(
 ) -> None:
     monkeypatch.setattr(inspection, "CHECKED_AT_ONCE_BYTES", 1)
     flip(folder_of(data_dir) / "distribution.parquet")
-    app = create_app(data_dir / "releases", data_dir / "reports", looked_at_every_s=0)
-    with TestClient(app) as client:
+    with serving(data_dir / "releases") as client:
         checked = {
             release["provenance"]["is_checked"] for release in client.get("/v1/releases").json()["releases"]
         }
@@ -223,13 +222,7 @@ def test_signatures_are_shown_and_a_bad_one_is_damage(
     for folder in (sealed_report, folder_of(data_dir)):
         signer.sign(folder)
     stranger.sign(folder_of(data_dir, "2026-11", 2))
-    app = create_app(
-        data_dir / "releases",
-        data_dir / "reports",
-        allowed_signers=signer.allowed_signers,
-        looked_at_every_s=0,
-    )
-    with TestClient(app) as client:
+    with serving(data_dir / "releases", allowed_signers=signer.allowed_signers) as client:
         found = {crawl["crawl"]: crawl["provenance"] for crawl in client.get("/v1/crawls").json()["crawls"]}
         assert {name: (one["signature"], one["signed_by"]) for name, one in found.items()} == {
             OLD: ("good", "releases@example.org"),

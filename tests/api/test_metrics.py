@@ -6,6 +6,7 @@ from fastapi.testclient import TestClient
 from prometheus_client import CollectorRegistry
 
 from api.app import create_app
+from tests.api.conftest import serving
 
 
 def test_answers_are_counted_by_route_for_any_number_of_paths(tmp_path: Path) -> None:
@@ -30,8 +31,7 @@ def test_answers_are_counted_by_route_for_any_number_of_paths(tmp_path: Path) ->
 
 def test_damaged_folders_are_counted_by_kind(data_dir: Path) -> None:
     registry = CollectorRegistry()
-    app = create_app(data_dir / "releases", data_dir / "reports", metrics=registry, looked_at_every_s=0)
-    with TestClient(app):
+    with serving(data_dir / "releases", metrics=registry):
 
         def damaged(kind: str) -> float | None:
             return registry.get_sample_value("firstflight_api_damaged", {"kind": kind})

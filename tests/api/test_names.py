@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from api.app import create_app
 from schema.crawls import CrawlName
-from tests.api.conftest import write_release
+from tests.api.conftest import serving, write_release
 from tests.api.test_v1 import assert_problem
 
 LOCALWEB = "2026-11.desktop.local.tcp.localweb"
@@ -224,8 +223,7 @@ def test_a_problem_is_described_by_its_type_and_is_not_cited(client: TestClient,
         assert answer.headers["content-type"] == kind
         assert LINK.findall(answer.headers["link"]) == [("/problems#not-found", "describedby")]
     assert 'id="not-found"' in client.get("/problems").text
-    app = create_app(data_dir / "releases", data_dir / "reports", base_url="https://sizes.test/")
-    with TestClient(app, base_url="https://sizes.test") as public:
+    with serving(data_dir / "releases", base_url="https://sizes.test/") as public:
         assert "<https://sizes.test/problems#not-found>" in public.get("/nothing").headers["link"]
 
 

@@ -7,9 +7,9 @@ import httpx2
 import pytest
 from fastapi.testclient import TestClient
 
-from api.app import create_app
 from api.routes.answers import DistributionsAnswer
 from schema.computed_tables import MEASURES
+from tests.api.conftest import serving
 
 LOCALWEB = "2026-11.desktop.local.tcp.localweb"
 MOBILE = "2026-11.mobile.local.tcp.web"
@@ -259,7 +259,7 @@ def test_a_running_crawl_is_shown_with_the_time_of_the_count(client: TestClient)
 
 
 def test_an_empty_library_answers_and_says_what_to_run(tmp_path: Path) -> None:
-    with TestClient(create_app(tmp_path / "none", tmp_path / "nor-here")) as client:
+    with serving(tmp_path / "none") as client:
         assert client.get("/v1/crawls").json() == {"crawls": [], "damaged": [], "withdrawn": []}
         assert client.get("/v1/releases").json() == {
             "releases": [],

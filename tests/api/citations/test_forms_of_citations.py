@@ -8,9 +8,8 @@ import pytest
 from fastapi.testclient import TestClient
 from pybtex.database import parse_string
 
-from api.app import create_app
 from releases.citation.forms import FORMS
-from tests.api.conftest import write_library
+from tests.api.conftest import serving, write_library
 from tests.api.test_v1 import assert_problem
 from tests.factories.published_report import CITABLE
 
@@ -27,10 +26,7 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """A service with a public address, and a report with a figure."""
     data_dir = write_library(tmp_path_factory.mktemp("library"))
     (data_dir / "reports/2026/v1/report.json").write_text(json.dumps({"year": 2026, **CITABLE}))
-    app = create_app(
-        data_dir / "releases", data_dir / "reports", base_url="https://sizes.test", looked_at_every_s=0
-    )
-    with TestClient(app, base_url="https://sizes.test") as client:
+    with serving(data_dir / "releases", base_url="https://sizes.test") as client:
         yield client
 
 

@@ -14,14 +14,13 @@ import pyarrow.parquet as pq
 import pytest
 from fastapi.testclient import TestClient
 
-from api.app import create_app
 from releases.citation.forms import FORMS
 from schema.authors import Author
 from schema.computed_tables import MEASURES
 from schema.crawls import CrawlName
 from storage.report_versions import Publication, find_version, withdraw
 from storage.sums import checksum_of
-from tests.api.conftest import own_or_shared, write_release, write_release_with_items
+from tests.api.conftest import own_or_shared, serving, write_release, write_release_with_items
 from tests.api.test_v1 import assert_problem
 from tests.factories.published_report import CITABLE, SECOND, write_version
 
@@ -79,14 +78,14 @@ def library(tmp_path: Path, whole_report: Path) -> Path:
 
 @pytest.fixture
 def own(library: Path) -> Iterator[TestClient]:
-    with TestClient(create_app(library / "releases", library / "reports", looked_at_every_s=0)) as client:
+    with serving(library / "releases") as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory, whole_report: Path) -> Iterator[TestClient]:
     library = write_citable(tmp_path_factory.mktemp("library"), whole_report)
-    with TestClient(create_app(library / "releases", library / "reports", looked_at_every_s=0)) as client:
+    with serving(library / "releases") as client:
         yield client
 
 
@@ -207,7 +206,7 @@ def test_a_figure_of_a_superseded_or_withdrawn_version_says_so(client: TestClien
 def test_a_hostile_title_is_text_on_the_page_of_a_figure(library: Path) -> None:
     hostile = {**CITABLE, "sections": [{"figures": [{"id": "fig-x", "title": "<script>alert(1)</script>"}]}]}
     write_version(library / "reports" / "2024", Publication(date="2025-01-15"), **hostile)
-    with TestClient(create_app(library / "releases", library / "reports")) as client:
+    with serving(library / "releases") as client:
         for path in ("/reports/2024/v1/figures/fig-x", "/reports/2024/errata"):
             answer = client.get(path)
             assert answer.status_code == 200

@@ -1,16 +1,14 @@
 """A release of a made-up crawl with all its tables, and the service over it."""
 
-import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from api.app import create_app
 from releases.build import write_computed
 from schema.crawls import CrawlName
+from tests.api.conftest import serving
 from tests.factories.made_up_crawl import MadeUp, write_tables
 from tests.factories.made_up_release import make_release
 
@@ -47,14 +45,6 @@ def write_crawl(
     rows = {name: len(found) for name, found in tables.rows().items()} | write_computed(folder, crawl.kind)
     make_release(folder, crawl, version=version, rows=rows)
     return folder
-
-
-@contextlib.contextmanager
-def serving(releases: Path, **options: Any) -> Iterator[TestClient]:
-    """A client of the service over a folder of releases."""
-    app = create_app(releases, releases.parent / "reports", looked_at_every_s=0, **options)
-    with TestClient(app, raise_server_exceptions=False) as client:
-        yield client
 
 
 @pytest.fixture(scope="module")

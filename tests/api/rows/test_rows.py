@@ -21,7 +21,8 @@ from api.http.problems import Problem
 from api.rows.cursors import cursor_of, key_of
 from api.rows.filters import parameters
 from api.rows.query import TABLES
-from tests.api.rows.conftest import CRAWL, NAME, made_up, serving, write_crawl
+from tests.api.conftest import serving
+from tests.api.rows.conftest import CRAWL, NAME, made_up, write_crawl
 from tests.api.test_v1 import assert_problem
 
 Row = dict[str, Any]

@@ -1,13 +1,14 @@
 """A site over the months, and one page load as a waterfall."""
 
 import dataclasses
-import shutil
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.api.rows.conftest import CRAWL, NAME, made_up, serving, write_crawl
+from tests.api.conftest import serving
+from tests.api.rows.conftest import CRAWL, NAME, made_up, write_crawl
+from tests.api.test_damaged import withdraw
 from tests.api.test_v1 import assert_problem
 from tests.factories.made_up_crawl import MadeUp
 
@@ -85,10 +86,7 @@ def test_a_withdrawn_site_is_gone_from_its_history(months: Path) -> None:
     without = made_up()
     without.site, without.visit = without.site[1:], without.visit[1:]
     write_crawl(months, NAME, without, version=2)
-    folder = NAME.path(months, version=1)
-    shutil.rmtree(folder)
-    folder.mkdir()
-    (folder / "tombstone.json").write_text('{"reason": "a site was withdrawn"}\n')
+    withdraw(NAME.path(months, version=1))
     with serving(months) as client:
         crawls = client.get("/v1/sites/site1.test").json()["crawls"]
         assert [crawl["crawl"] for crawl in crawls] == [str(EARLIER)]

@@ -20,6 +20,7 @@ from api.formats import streaming
 from api.rows.reader import STREAMS
 from storage.sums import MANIFEST, SUMS
 from tests.api.rows.conftest import CRAWL, NAME, made_up, write_crawl
+from tests.api.test_damaged import withdraw
 from tests.factories.made_up_release import make_release
 from tests.firstflight.commands.served import served
 
@@ -146,12 +147,6 @@ def test_who_takes_nothing_is_cut_off(releases: Path, monkeypatch: pytest.Monkey
 
     client = ask(releases, "parquet", stand_still)
     assert not client.is_whole
-
-
-def withdraw(folder: Path) -> None:
-    for path in folder.iterdir():
-        path.unlink()
-    (folder / "tombstone.json").write_text('{"reason": "a site was withdrawn"}\n')
 
 
 CUTS: dict[str, Callable[[Path], Any]] = {

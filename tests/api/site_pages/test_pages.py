@@ -12,7 +12,8 @@ from fastapi.testclient import TestClient
 
 from api.site_pages.waterfall import MOST_ROWS
 from releases.formatting import NARROW, UNKNOWN
-from tests.api.rows.conftest import CRAWL, NAME, made_up, serving, write_crawl
+from tests.api.conftest import serving
+from tests.api.rows.conftest import CRAWL, NAME, made_up, write_crawl
 from tests.api.site_pages.conftest import EARLIER, one_load
 from tests.api.test_v1 import LOCALWEB, assert_problem
 from tests.factories.made_up_crawl import MadeUp

@@ -8,7 +8,7 @@ import pytest
 
 from recordings.pages.recording import AUGUST_2025
 from releases.catalogue import releases
-from tests.api.rows.conftest import serving
+from tests.api.conftest import serving
 from tests.api.site_pages.test_pages import bars, read
 from tests.circles import ALL
 

@@ -13,8 +13,8 @@ from fastapi.testclient import TestClient
 
 from api.site_pages.table import SITE_ROW
 from schema.crawls import CrawlName
-from tests.api.conftest import write_release
-from tests.api.rows.conftest import CRAWL, NAME, SITES, made_up, serving, write_crawl
+from tests.api.conftest import serving, write_release
+from tests.api.rows.conftest import CRAWL, NAME, SITES, made_up, write_crawl
 from tests.api.site_pages.conftest import EARLIER
 from tests.api.site_pages.test_pages import read, rows
 from tests.api.test_v1 import assert_problem

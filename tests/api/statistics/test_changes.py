@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from api.app import create_app
+from tests.api.conftest import serving
 from tests.api.test_v1 import assert_problem
 
 IN_2013, IN_2019, IN_2025 = (
@@ -31,7 +31,7 @@ def years(
     root = tmp_path_factory.mktemp("data")
     for name in ("phantomjs-2013-09", "wpt-2019-12", "pages-2025-08"):
         shutil.copytree(recorded_releases(name), root / "releases", dirs_exist_ok=True)
-    with TestClient(create_app(root / "releases", root / "reports")) as client:
+    with serving(root / "releases") as client:
         yield client
 
 

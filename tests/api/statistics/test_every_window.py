@@ -8,12 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from fastapi.testclient import TestClient
 
-from api.app import create_app
 from api.explorer.routes import SEGMENTS
 from schema.crawls import CrawlName
-from tests.api.conftest import item_table, write_release_with_items
+from tests.api.conftest import item_table, serving, write_release_with_items
 
 CRAWL = CrawlName(month="2026-12")
 AT_ONCE = 20
@@ -42,7 +40,7 @@ def test_counts_are_exact_at_every_window(rows: list[Row], protocol: str | None,
     write_release_with_items(tmp_path, CRAWL, items=items)
     sizes = [row["size_bytes"] for row in rows if protocol in (None, row["protocol"])]
     stratum = {"protocol": protocol} if protocol else {}
-    with TestClient(create_app(tmp_path, tmp_path / "reports")) as client:
+    with serving(tmp_path) as client:
         for mss, first in itertools.product(SEGMENTS, range(1, 101, AT_ONCE)):
             windows = [*range(first, first + AT_ONCE)]
             asked: Row = {"crawl": str(CRAWL), "measure": "responses", "mss": mss, "iw": windows, **stratum}

@@ -3,15 +3,12 @@ and draw bands around the curves."""
 
 from pathlib import Path
 
-from fastapi.testclient import TestClient
-
-from api.app import create_app
 from api.routes.pages import between, percent
 from releases.formatting import size
 from releases.strata.statistics import FEW_SITES
 from schema.computed_tables import MEASURES
 from schema.crawls import CrawlName
-from tests.api.conftest import SIZES, write_release, write_release_with_items
+from tests.api.conftest import SIZES, serving, write_release, write_release_with_items
 
 CRAWL = CrawlName(month="2026-12")
 RELEASE = f"/releases/{CRAWL}/v1"
@@ -21,7 +18,7 @@ def test_pages_print_an_interval_beside_every_share_and_quantile_and_draw_a_band
     tmp_path: Path,
 ) -> None:
     write_release_with_items(tmp_path, CRAWL)
-    with TestClient(create_app(tmp_path, tmp_path / "reports")) as client:
+    with serving(tmp_path) as client:
         asked = {"crawl": str(CRAWL), "measure": "responses", "iw": "10"}
         (found,) = client.get("/v1/distributions", params=asked).json()["distributions"]
         home, release = client.get("/").text, client.get(RELEASE).text
@@ -40,7 +37,7 @@ def test_pages_print_an_interval_beside_every_share_and_quantile_and_draw_a_band
 
 def test_a_page_says_why_a_release_has_no_intervals(tmp_path: Path) -> None:
     write_release(tmp_path, CRAWL, version=1)
-    with TestClient(create_app(tmp_path, tmp_path / "reports")) as client:
+    with serving(tmp_path) as client:
         for path in ("/", RELEASE):
             text = client.get(path).text
             assert FEW_SITES in text

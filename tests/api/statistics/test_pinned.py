@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from api.app import create_app
 from schema.crawls import CrawlName
-from tests.api.conftest import write_release, write_release_with_items
+from tests.api.conftest import serving, write_release, write_release_with_items
 from tests.api.rows.conftest import NAME, made_up, write_crawl
 from tests.api.test_v1 import assert_problem
 
@@ -21,10 +20,6 @@ def canonical(client: TestClient, path: str) -> str:
     answer = client.get(path)
     assert answer.status_code == 200, answer.text
     return str(answer.links["canonical"]["url"])
-
-
-def serving(folder: Path) -> TestClient:
-    return TestClient(create_app(folder, folder / "reports", looked_at_every_s=0))
 
 
 @pytest.fixture

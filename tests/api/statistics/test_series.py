@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from api.app import create_app
 from schema.crawls import CrawlName
 from schema.method_breaks import METHOD_BREAKS
-from tests.api.conftest import write_release, write_release_with_items
+from tests.api.conftest import serving, write_release, write_release_with_items
 from tests.api.test_damaged import withdraw
 from tests.api.test_v1 import assert_problem
 
@@ -178,7 +177,7 @@ def test_without_a_choice_the_series_is_of_the_crawl_that_an_answer_from_one_rel
     ]
     for crawl in recorded:
         write_release_with_items(tmp_path, crawl)
-    with TestClient(create_app(tmp_path, tmp_path / "reports", looked_at_every_s=0)) as client:
+    with serving(tmp_path) as client:
         assert default_crawls(client) == (str(recorded[1]),) * 2
         withdraw(write_release_with_items(tmp_path, CrawlName(month="2026-11")))
         assert default_crawls(client) == (str(recorded[1]),) * 2

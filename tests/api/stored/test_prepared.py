@@ -3,7 +3,6 @@ and never from what is damaged or withdrawn."""
 
 import dataclasses
 import itertools
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,9 +17,10 @@ from api.stored.prepared import ITEMS, SITES, Prepared, keep_prepared, prepare
 from api.stored.shelf import Version
 from releases.strata.cells import Items, read_items
 from releases.strata.sample import Stratum
-from tests.api.conftest import write_release_with_items
-from tests.api.rows.conftest import NAME, made_up, serving, write_crawl
+from tests.api.conftest import serving, write_release_with_items
+from tests.api.rows.conftest import NAME, made_up, write_crawl
 from tests.api.rows.conftest import SITES as MADE_UP_SITES
+from tests.api.test_damaged import withdraw
 from tests.factories.made_up_crawl import write_tables
 
 PREPARED_WITHIN_S = 600
@@ -169,10 +169,7 @@ def test_the_service_prepares_its_releases_and_removes_what_was_withdrawn(
         assert (prepared.path_of(version) / SITES).is_dir()
         answer = client.get("/v1/sites/site1.test").json()
         assert len(answer["crawls"]) == 1
-        folder = NAME.path(tmp_path / "releases", version=1)
-        shutil.rmtree(folder)
-        folder.mkdir()
-        (folder / "tombstone.json").write_text('{"reason": "a site was withdrawn"}\n')
+        withdraw(NAME.path(tmp_path / "releases", version=1))
         until(lambda: not prepared.path_of(version).exists())
         assert client.get("/v1/sites/site1.test").status_code == 404
 
