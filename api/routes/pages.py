@@ -325,8 +325,7 @@ def _is_of_another_year(version: Version) -> bool:
 def home(request: Request, shelf: ShelfDep) -> Response:
     """The home page: the newest report's answer, the CDF of the newest release, and the way to all others."""
     newest = [shelf.newest(crawl) for crawl in shelf.crawls]
-    reports = [shelf.report(year) for year in shelf.years]
-    answers = ((report, answer_of(report)) for report in reports)
+    answers = ((report, answer_of(report)) for report in map(shelf.report, shelf.years))
     report, answer = next(((report, answer) for report, answer in answers if answer), (None, None))
     rival = re.match("[0-9]+", str(answer.rival)) if answer else None
     windows = sorted({*WINDOWS[:2], int(rival[0]) if rival else WINDOWS[2]})
@@ -334,8 +333,7 @@ def home(request: Request, shelf: ShelfDep) -> Response:
     return page(
         request,
         "home.html",
-        newest=newest,
-        reports=reports,
+        crawls=len(newest),
         report=report,
         answer=answer,
         under_way=shelf.under_way,

@@ -74,9 +74,8 @@ def test_a_damaged_release_is_listed_as_damaged_and_the_others_are_served(
         listed = found["crawls" if path.endswith("crawls") else "releases"]
         assert crawl not in {one.get("crawl") or one["provenance"]["crawl"] for one in listed}
         assert listed
-    home = client.get("/")
-    assert home.status_code == 200
-    assert home.text.count("<strong>damaged</strong>") == 1
+    assert client.get("/").status_code == 200
+    assert client.get("/releases").text.count("<strong>damaged</strong>") == 1
     for path in (f"/releases/{crawl}/v1", f"/v1/distributions?crawl={crawl}"):
         assert_problem(client.get(path), "damaged-release", 503)
     assert client.get(f"/v1/distributions?crawl={CRAWL}").status_code == 200
@@ -178,7 +177,7 @@ def test_a_crawl_whose_versions_are_all_withdrawn_is_gone(client: TestClient, da
     withdraw(folder_of(data_dir))
     assert_problem(client.get(f"/v1/distributions?crawl={OLD}"), "withdrawn", 410)
     assert OLD not in {crawl["crawl"] for crawl in client.get("/v1/crawls").json()["crawls"]}
-    assert "withdrawn" in client.get("/").text
+    assert "withdrawn" in client.get("/releases").text
 
 
 @pytest.fixture
@@ -199,7 +198,7 @@ def test_a_damaged_report_is_listed_as_damaged_and_its_damaged_file_is_not_serve
     flip(sealed_report / "report.json")
     found = client.get("/v1/reports").json()
     assert ([one["year"] for one in found["damaged"]], found["reports"]) == (["2026"], [])
-    assert "<strong>damaged</strong> (report.json" in client.get("/").text
+    assert "<strong>Damaged</strong> (report.json" in client.get("/reports").text
     assert_problem(client.get("/reports/2026/v1/report.json"), "damaged-file", 503)
     assert client.get("/reports/2026/").status_code == 200
 
@@ -234,8 +233,9 @@ def test_signatures_are_shown_and_a_bad_one_is_damage(
         assert "signed by releases@example.org" in client.get(f"/releases/{OLD}/v1").text
         refused = client.get(f"/releases/{CRAWL}/v2")
         assert (refused.status_code, "its signature does not count" in refused.text) == (503, True)
-        assert "its signature does not count" in client.get("/").text
+        assert "its signature does not count" in client.get("/releases").text
         assert "unsigned" in client.get(f"/releases/{MOBILE}/v1").text
-        assert client.get("/").text.count("signed by releases@example.org") == 2
+        for path in ("/releases", "/reports"):
+            assert client.get(path).text.count("signed by releases@example.org") == 1
         signed = client.get(f"/releases/{OLD}/v1/SHA256SUMS.sig")
         assert signed.text.startswith("-----BEGIN SSH SIGNATURE-----")
