@@ -3,7 +3,7 @@ who hangs up or takes nothing leaves nothing open."""
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
 
 from fastapi.concurrency import iterate_in_threadpool, run_in_threadpool
 from starlette.responses import StreamingResponse
@@ -58,7 +58,7 @@ class Stream(StreamingResponse):
             self._closed()
 
 
-def _cut(pieces: Pieces) -> Iterator[bytes]:
-    for piece in pieces:
+async def _cut(pieces: Pieces) -> AsyncIterator[bytes]:
+    async for piece in iterate_in_threadpool(pieces):
         for begin in range(0, len(piece), PIECE_BYTES):
             yield piece[begin : begin + PIECE_BYTES]
