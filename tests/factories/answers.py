@@ -1,6 +1,5 @@
 """Made-up answers: one of each kind, with the limits of the bundled recorded pages before it."""
 
-import dataclasses
 import functools
 
 import numpy as np
@@ -9,19 +8,10 @@ from recordings.pages.recording import read_recording
 from reports.answer import Answer, KeyNumber, answer_of
 from reports.content import RecordedFacts
 from reports.document.illustrative import limits_sentence
-from tests.verdict.worlds import PACED, World, saving
+from tests.verdict.worlds import RULE_OF_ONE, World, quiet, saving
 from verdict.closing import find_closing
 from verdict.judgement import Look, judge
-from verdict.rule import RULE
 from verdict.stored import round_numbers, verdict_of
-
-RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
-
-
-def quiet(percent: float, resent: float) -> World:
-    """A world of little noise."""
-    return dataclasses.replace(saving(percent, resent), of_pages=0.002, of_networks=0.002, of_pairs=0.002)
-
 
 HEADLINES: dict[str, tuple[World, tuple[str, ...]]] = {
     "Raise the initial window to 16 segments, paced": (quiet(5, 0.1), ()),

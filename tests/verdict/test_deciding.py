@@ -1,19 +1,17 @@
 """Decisions in stages over made-up worlds whose answers are known."""
 
-import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
 
-from tests.verdict.worlds import PACED, World, saving
+from tests.verdict.worlds import PACED, RULE_OF_ONE, World, saving
 from verdict.deciding import Decision, Loaded, decide
-from verdict.rule import NEARLY, RULE
+from verdict.rule import NEARLY
 from verdict.sampling import Plan, Prices
 
 PRICES = Prices(network=0.06, load=0.02)
 STRATA = range(8)
 BUDGET_S = 600.0
-RULES = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
 
 
 def decided(world: World) -> Decision:
@@ -28,7 +26,7 @@ def decided(world: World) -> Decision:
         evidence = world.evidence(np.random.default_rng(5), pages=500, networks=networks, each=each)
         return Loaded(evidence=evidence, everyone=None, seconds=seconds, prices=PRICES)
 
-    *_, last = decide(load, RULES, strata=STRATA, budget_s=BUDGET_S)
+    *_, last = decide(load, RULE_OF_ONE, strata=STRATA, budget_s=BUDGET_S)
     return last
 
 

@@ -6,16 +6,13 @@ import json
 import numpy as np
 import pytest
 
-from tests.verdict.worlds import PACED, saving
+from tests.verdict.worlds import PACED, RULE_OF_ONE, quiet, saving
 from verdict.closing import Closing, find_closing
 from verdict.effects import measure
 from verdict.evidence import Evidence
 from verdict.judgement import Look, judge
 from verdict.ledger import GROUPS, clauses, judge_groups, measure_levels, select_group, share_of
-from verdict.rule import RULE
 from verdict.stored import encode_verdict, verdict_of
-
-RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
 
 
 def with_lines(evidence: Evidence, *, slow_resent_pp: float) -> Evidence:
@@ -35,8 +32,7 @@ def with_lines(evidence: Evidence, *, slow_resent_pp: float) -> Evidence:
 
 
 def a_world() -> Evidence:
-    world = dataclasses.replace(saving(5, 0.1), of_pages=0.002, of_networks=0.002, of_pairs=0.002)
-    return world.evidence(np.random.default_rng(1), pages=100, networks=256, each=2)
+    return quiet(5, 0.1).evidence(np.random.default_rng(1), pages=100, networks=256, each=2)
 
 
 def test_lines_for_which_a_larger_window_is_worth_it_and_those_for_which_none_is_are_told_apart() -> None:

@@ -9,18 +9,16 @@ import pytest
 
 from releases.interval import Interval
 from replay.runs.initial_window import Paced
-from tests.verdict.worlds import PACED, World, saving
+from tests.verdict.worlds import PACED, RULE_OF_ONE, World, quiet, saving
 from verdict.headline import headline, sentences
 from verdict.judgement import Answer, Judgement, Look, Reason, choose, judge
 from verdict.rule import RULE, Rule
-
-BARE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
 
 
 def answer(
     world: World,
     *,
-    rule: Rule = BARE,
+    rule: Rule = RULE_OF_ONE,
     networks: int = 512,
     seed: int = 1,
     broken: Sequence[str] = (),
@@ -28,10 +26,6 @@ def answer(
 ) -> Answer:
     evidence = world.evidence(np.random.default_rng(seed), pages=100, networks=networks, each=2)
     return judge([Look(evidence=evidence)], rule, broken=broken, reasons=reasons)
-
-
-def quiet(percent: float, resent: float) -> World:
-    return dataclasses.replace(saving(percent, resent), of_pages=0.002, of_networks=0.002, of_pairs=0.002)
 
 
 @pytest.mark.parametrize(
@@ -57,25 +51,26 @@ def test_too_few_loads_leave_a_candidate_open_and_the_window_in_force_stays_mean
         False,
         "medium",
     )
-    assert headline(outcome, BARE) == "Open between IW 10 and IW 16 paced"
+    assert headline(outcome, RULE_OF_ONE) == "Open between IW 10 and IW 16 paced"
 
 
 def test_what_was_shown_at_a_look_stays_shown() -> None:
     rng = np.random.default_rng(3)
     early = quiet(5, 0.1).evidence(rng, pages=100, networks=512, each=2)
     late = saving(2, 0.3).evidence(rng, pages=100, networks=16, each=2)
-    assert judge([Look(evidence=late)], BARE).of(PACED).verdict == "open"
+    assert judge([Look(evidence=late)], RULE_OF_ONE).of(PACED).verdict == "open"
     looks = [Look(evidence=early, fraction=1 / 4), Look(evidence=late, fraction=1.0)]
-    assert judge(looks, BARE).of(PACED).verdict == "worth it"
+    assert judge(looks, RULE_OF_ONE).of(PACED).verdict == "worth it"
 
 
 def test_an_early_look_spends_a_part_of_the_error() -> None:
     evidence = saving(3, 0.1).evidence(np.random.default_rng(3), pages=100, networks=128, each=2)
     early, whole = (
-        judge([Look(evidence=evidence, fraction=part)], BARE).of(PACED).gain_percent for part in (1 / 16, 1.0)
+        judge([Look(evidence=evidence, fraction=part)], RULE_OF_ONE).of(PACED).gain_percent
+        for part in (1 / 16, 1.0)
     )
     assert early.lower < whole.lower < whole.upper < early.upper
-    unspent = judge([Look(evidence=evidence, fraction=0.01)], BARE)
+    unspent = judge([Look(evidence=evidence, fraction=0.01)], RULE_OF_ONE)
     assert unspent.of(PACED).gain_percent.lower == -math.inf
     assert unspent.of(PACED).verdict == "open"
 
@@ -95,7 +90,7 @@ def test_a_violated_guard_keeps_the_window_in_force() -> None:
 def test_a_broken_chain_has_no_answer() -> None:
     outcome = answer(quiet(5, 0.1), broken=["There is no back-cast."])
     assert (outcome.kind, outcome.window, outcome.confidence) == ("no answer", 10, None)
-    assert sentences(outcome, BARE)[0].startswith(
+    assert sentences(outcome, RULE_OF_ONE)[0].startswith(
         "No answer: There is no back-cast. By itself the rule finds this"
     )
 
@@ -103,7 +98,7 @@ def test_a_broken_chain_has_no_answer() -> None:
 def test_a_window_that_differs_from_itself_breaks_the_chain() -> None:
     evidence = quiet(5, 0.1).evidence(np.random.default_rng(1), pages=100, networks=512, each=2)
     again = {**evidence.again, "page_ms": 1.05 * evidence.again["page_ms"]}
-    outcome = judge([Look(evidence=dataclasses.replace(evidence, again=again))], BARE)
+    outcome = judge([Look(evidence=dataclasses.replace(evidence, again=again))], RULE_OF_ONE)
     assert outcome.kind == "no answer"
     assert outcome.again.is_sound is False
 
@@ -111,7 +106,7 @@ def test_a_window_that_differs_from_itself_breaks_the_chain() -> None:
 def test_a_window_whose_every_second_load_equals_the_first_is_sound() -> None:
     evidence = saving(2, 0.1).evidence(np.random.default_rng(4), pages=100, networks=64, each=1)
     again = {name: array[:, evidence.windows.index(10)] for name, array in evidence.values.items()}
-    outcome = judge([Look(evidence=dataclasses.replace(evidence, again=again))], BARE)
+    outcome = judge([Look(evidence=dataclasses.replace(evidence, again=again))], RULE_OF_ONE)
     assert outcome.again.is_sound is True
 
 
@@ -146,14 +141,14 @@ def test_a_larger_window_surpasses_by_another_percent() -> None:
         resent={PACED: 0.05, Paced(20): 0.1, Paced(32): 0.15},
         of_pages=0.002, of_networks=0.002, of_pairs=0.002,
     )  # fmt: skip
-    outcome = answer(world, rule=BARE.over((10, PACED, Paced(20), Paced(32))))
+    outcome = answer(world, rule=RULE_OF_ONE.over((10, PACED, Paced(20), Paced(32))))
     assert outcome.window == Paced(20)
     assert outcome.of(PACED).surpassed_by == (Paced(20), Paced(32))
 
 
 def test_the_answer_is_said_in_both_units_and_at_most_three_sentences() -> None:
     outcome = answer(quiet(5, 0.1))
-    text = sentences(outcome, BARE)
+    text = sentences(outcome, RULE_OF_ONE)
     assert len(text) <= 3
     assert text[0].startswith("Raise the initial window to 16 segments, paced: IW 16 paced saves 5.0")
     assert " ms a page, and sends 0.0986 pp" in text[0].replace("\u202f", " ")

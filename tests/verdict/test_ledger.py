@@ -4,17 +4,14 @@ import dataclasses
 
 import numpy as np
 
-from tests.verdict.worlds import PACED, saving
+from tests.verdict.worlds import PACED, RULE_OF_ONE, quiet, saving
 from verdict.judgement import Look
 from verdict.ledger import Arm, make_ledger
 from verdict.rule import RULE
 
-RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
-
 
 def test_a_price_turns_the_answer_and_says_so() -> None:
-    world = dataclasses.replace(saving(5, 0.6), of_pages=0.002, of_networks=0.002, of_pairs=0.002)
-    evidence = world.evidence(np.random.default_rng(1), pages=100, networks=256, each=2)
+    evidence = quiet(5, 0.6).evidence(np.random.default_rng(1), pages=100, networks=256, each=2)
     rows = {entry.id: entry for entry in make_ledger([Look(evidence=evidence)], RULE_OF_ONE)}
     assert rows["own"].kind == "stays"
     assert not rows["own"].turns
@@ -26,20 +23,14 @@ def test_a_price_turns_the_answer_and_says_so() -> None:
 
 def test_an_arm_with_other_loads_is_judged_by_the_same_rule() -> None:
     rng = np.random.default_rng(1)
-    default, near = (
-        dataclasses.replace(saving(5, resent), of_pages=0.002, of_networks=0.002, of_pairs=0.002).evidence(
-            rng, pages=100, networks=256, each=2
-        )
-        for resent in (0.6, 0.1)
-    )
+    default, near = (quiet(5, resent).evidence(rng, pages=100, networks=256, each=2) for resent in (0.6, 0.1))
     arms = [Arm(id="queues high", title="deep queues", evidence=near)]
     rows = {entry.id: entry for entry in make_ledger([Look(evidence=default)], RULE_OF_ONE, arms=arms)}
     assert (rows["queues high"].kind, rows["queues high"].turns) == ("raise", True)
 
 
 def test_harm_to_others_alone_asks_short_flows_and_no_payload() -> None:
-    world = dataclasses.replace(saving(5, 3.0), of_pages=0.002, of_networks=0.002, of_pairs=0.002)
-    evidence = world.evidence(np.random.default_rng(1), pages=100, networks=256, each=2)
+    evidence = quiet(5, 3.0).evidence(np.random.default_rng(1), pages=100, networks=256, each=2)
     rng, kinds = np.random.default_rng(2), {}
     for longer in (1.0, 1.2):
         values = dict(evidence.values)

@@ -7,8 +7,10 @@ import numpy as np
 
 from replay.runs.initial_window import Paced
 from verdict.evidence import COLUMNS, Evidence, Network
+from verdict.rule import RULE
 
 PACED = Paced(16)
+RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -72,3 +74,8 @@ class World:
 def saving(percent: float, resent: float) -> World:
     """A world in which a paced window saves per cent and sends percentage points more again."""
     return World(log_time={PACED: float(np.log1p(-percent / 100))}, resent={PACED: resent})
+
+
+def quiet(percent: float, resent: float) -> World:
+    """The same world with little noise."""
+    return dataclasses.replace(saving(percent, resent), of_pages=0.002, of_networks=0.002, of_pairs=0.002)
