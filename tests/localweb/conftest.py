@@ -14,11 +14,18 @@ import hyperframe.frame
 import pytest
 
 from localweb.recipes import Page, Source, WebObject
+from localweb.server import LocalWeb
 from localweb.serving.handler import Origin
 
 SOURCE = Source(
     repository="a/b", commit="c0ffee", licence="MIT", file="x.har", tool="by hand", date="2020-02-02"
 )
+
+
+async def settled(web: LocalWeb) -> None:
+    """Wait until the server has seen every connection end."""
+    while any(connection.closed_us is None for connection in web.log.connections):
+        await asyncio.sleep(0.01)
 
 
 @dataclasses.dataclass

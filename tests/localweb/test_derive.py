@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from localweb import derive
-from localweb.recipes import Page, RecipeError, Source
+from localweb.recipes import Page, RecipeError
 from recordings.exchange import RecordedExchange, Recording
 from recordings.page import find_page_load
 from recordings.sizes import Sizes
+from tests.localweb.conftest import SOURCE
 
 HAR = {
     "log": {
@@ -49,9 +50,6 @@ CDP = [
     },
 ]
 
-SOURCE = Source(
-    repository="a/b", commit="c0ffee", licence="MIT", file="x.har", tool="by hand", date="2020-02-02"
-)
 ROOT = "http://a.example/"
 
 

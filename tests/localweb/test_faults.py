@@ -15,14 +15,7 @@ from localweb.modes import Mode
 from localweb.server import LocalWeb
 from localweb.serving.handler import Origin
 from tests.factories.limited import limited
-
-Fetch = Callable[..., Coroutine[Any, Any, Any]]
-
-
-async def settled(web: LocalWeb) -> None:
-    """Wait until the server has seen every connection end."""
-    while any(connection.closed_us is None for connection in web.log.connections):
-        await asyncio.sleep(0.01)
+from tests.localweb.conftest import Fetch, settled
 
 
 async def broken_off(asking: Coroutine[Any, Any, Any], is_enough: Callable[[], bool]) -> None:
@@ -61,8 +54,8 @@ async def test_errors_have_a_body_and_loops_have_no_end(mode: Mode, scheme: str,
             arrived = (await fetch(origin, web.endpoint(origin), ["/"])).arrived["/"]
             assert (arrived.status, arrived.body) == (status, DOCUMENT)
         loop = Origin(scheme, "redirect-loop.test")
-        arrived = (await fetch(loop, web.endpoint(loop), ["/", "/again"])).arrived
-        assert [answer.headers["location"] for answer in arrived.values()] == ["/again", "/"]
+        answers = (await fetch(loop, web.endpoint(loop), ["/", "/again"])).arrived.values()
+        assert [answer.headers["location"] for answer in answers] == ["/again", "/"]
 
 
 @MODES

@@ -34,12 +34,6 @@ def test_few_parents_are_guessed_and_few_sizes_are_unknown() -> None:
     assert sum(thing.body_bytes is None for thing in things) <= 0.01 * len(things)
 
 
-def test_pages_survive_being_written_and_read() -> None:
-    pages = recipes.load_bundled()
-
-    assert recipes.load(recipes.dump(pages)) == pages
-
-
 def test_the_bundled_file_is_the_one_that_dump_writes() -> None:
     pages = recipes.load_bundled()
     file = importlib.resources.files("localweb") / "recipes.json"

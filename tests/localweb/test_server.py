@@ -3,8 +3,6 @@
 import asyncio
 import re
 import ssl
-from collections.abc import Callable, Coroutine
-from typing import Any
 
 import pytest
 
@@ -15,6 +13,7 @@ from localweb.server import LocalWeb
 from localweb.serving.handler import Origin
 from localweb.serving.listener import ListenError
 from tests.factories.limited import limited
+from tests.localweb.conftest import Fetch, settled
 
 SITES = (
     "www.mousel.lu,www.etat.lu,www.arcelormittal.com,www.calibreapp.com,www.wikipedia.org,www.linkedin.com"
@@ -23,8 +22,6 @@ SITES = (
 
 RECORD_BYTES = 22
 """Bytes that TLS 1.3 adds to a record: header, content type, tag (RFC 8446 §5.2)."""
-
-Fetch = Callable[..., Coroutine[Any, Any, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +34,6 @@ def by_origin(web: LocalWeb) -> dict[Origin, list[str]]:
     for answer in (answer for played in web.played for answer in played.answers):
         paths.setdefault(answer.origin, []).append(answer.path)
     return paths
-
-
-async def settled(web: LocalWeb) -> None:
-    """Wait until the server has seen every connection end."""
-    while any(connection.closed_us is None for connection in web.log.connections):
-        await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize("mode", list(Mode))

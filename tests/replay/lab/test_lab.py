@@ -147,14 +147,6 @@ def test_a_host_gets_six_connections_over_http1_and_one_over_http2(lab: Lab) -> 
         assert row["connections"] == most
 
 
-def test_a_guest_that_does_not_end_costs_its_cells_and_nothing_else(lab: Lab) -> None:
-    cells = plan([page([1_000])], [FAST], windows=(10,), seeds=1, conditions=[plain()])
-    result = replay(lab, cells, guests=1, silence_s=0.001)
-    (row,) = result.rows
-    assert row["state"] == "failed"
-    assert "said nothing for" in row["reason"]
-
-
 def test_a_guest_that_cannot_start_its_network_says_why(lab: Lab) -> None:
     arms = [plain(congestion_control="no-such-control")]
     cells = plan([page([1_000])], [FAST], windows=(10,), seeds=1, conditions=arms)

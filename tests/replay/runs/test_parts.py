@@ -130,20 +130,11 @@ def test_a_bit_that_flips_in_any_file_of_a_part_is_refused_and_the_part_is_not_d
     assert not (tmp_path / "m").exists()
 
 
-def test_every_page_is_in_one_part_whole_and_parts_are_alike_in_weight() -> None:
-    shares = share_out(PLANNED, 3)
-    assert sorted(cell.id for share in shares for cell in share) == sorted(cell.id for cell in PLANNED)
-    pages = [{cell.recipe.visit_id for cell in share} for share in shares]
-    assert sum(map(len, pages)) == len(set().union(*pages)) == 5
-
-
 def test_a_part_is_done_where_it_is_whole_and_of_the_same_plan(tmp_path: Path) -> None:
     place, common = part_folders(tmp_path / "m", 2)[0], plan_of(facts(), PLANNED, responses=False)
     assert fault_of(place, common) == "is not there"
     write_all(tmp_path / "m", 2)
     assert fault_of(place, common) is None
-    for other in (facts(commit="decade"), facts(checksum="bb")):
-        assert fault_of(place, plan_of(other, PLANNED, responses=False))
     assert fault_of(place, plan_of(facts(), PLANNED, responses=True))
 
 

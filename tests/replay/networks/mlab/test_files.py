@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from replay.networks.mlab.files import MANIFEST, find_month, place, read_countries, read_manifest
+from replay.networks.mlab.files import find_month, place, read_countries, read_manifest
 from replay.networks.population_csv import PopulationError
 
 OCTOBER_2024 = Path(__file__).with_name("downloads_2024-10.parquet")
@@ -154,10 +154,6 @@ def test_a_month_comes_from_a_url(tmp_path: Path) -> None:
         with pytest.raises(PopulationError, match="cannot be fetched"):
             find_month("2024-09", source=base)
         server.shutdown()
-
-
-def test_the_manifest_is_beside_the_bundled_month() -> None:
-    assert MANIFEST.with_name("downloads_2025-10.parquet").exists()
 
 
 def test_a_month_in_which_one_country_had_a_test_of_no_rate_is_read_without_it() -> None:
