@@ -7,8 +7,6 @@ from collections import Counter
 
 import pytest
 
-from firstflight.settings import from_environment
-from replay.lab import kernel, player
 from replay.lab.guest_process import Lab
 from studies.first_flight.__main__ import HEAD, REASONS_HEAD, reasons, rows, verdict
 from studies.first_flight.grid import (
@@ -20,6 +18,7 @@ from studies.first_flight.grid import (
     thinking_exchanges,
     work,
 )
+from tests.replay.conftest import built_lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.thorough]
 
@@ -28,8 +27,7 @@ WALL_S = 120
 
 @pytest.fixture(scope="module")
 def lab() -> Lab:
-    cache = from_environment().cache_dir
-    return Lab(kernel=kernel.locate(cache), player=player.build_player(cache, lambda _line: None))
+    return built_lab()
 
 
 def test_the_bounds_hold_the_truth_and_clear_text_is_exact(lab: Lab) -> None:

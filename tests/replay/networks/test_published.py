@@ -4,6 +4,7 @@ import csv
 import itertools
 import random
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,16 +93,8 @@ def test_with_the_line_the_default_meets_the_published_median() -> None:
     assert median == pytest.approx(36, abs=4)  # 39 at a large edge in 2019
 
 
-def origin(host: str, *, distance_us: int | None = None, is_http3: bool = False) -> Origin:
-    return Origin(
-        host=host,
-        port=443,
-        h2=True,
-        tls_flight_bytes=3000,
-        tls_after_bytes=0,
-        distance_us=distance_us,
-        is_http3=is_http3,
-    )
+def origin(host: str, **more: Any) -> Origin:
+    return Origin(host=host, port=443, h2=True, tls_flight_bytes=3000, tls_after_bytes=0, **more)
 
 
 def settings(origins: list[Origin], **changes: str) -> list[OriginSetting]:

@@ -4,21 +4,19 @@ from typing import Any
 
 from localweb import recipes
 from localweb.recipes import Source
-from replay.recipes.page_recipe import Object, Origin, Recipe
+from replay.recipes.page_recipe import Recipe
 from studies.page_loads.pages import FIRST_NUMBER, page_of
+from tests.factories.lab_networks import make_page
 
 SOURCE = Source(repository="r", commit="c", licence="l", file="f", tool="t", date="2025-08")
-ORIGIN = Origin(host="a.invalid", port=443, h2=True, tls_flight_bytes=4096, tls_after_bytes=0)
 
 
 def recipe(*parents: int, document: int) -> Recipe:
-    objects = tuple(
-        Object(
-            response_id=number, origin=0, parent=parent, response_bytes=1000, is_document=number == document
-        )
+    objects = [
+        {"parent": parent, "is_document": number == document}
         for number, parent in enumerate(parents, start=1)
-    )
-    return Recipe(page="a.invalid", visit_id=7, origins=(ORIGIN,), objects=objects, left_out=0)
+    ]
+    return make_page(7, *objects, page="a.invalid", host="a.invalid", port=443, h2=True)
 
 
 def row(kind: str, **more: Any) -> dict[str, Any]:
