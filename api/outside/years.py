@@ -7,7 +7,6 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from pydantic import ConfigDict
 
 from api.http.problems import suppress_problems
 from api.routes.answers import AnswerModel
@@ -48,8 +47,6 @@ TABULATED = ("all", "main", "image")
 
 class YearsRow(AnswerModel):
     """A number of the page, with its interval where it has one."""
-
-    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
     what: str
     """`published`, `share`, `change`, `larger window`, or `larger window, change`."""

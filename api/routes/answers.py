@@ -3,6 +3,7 @@
 No answer is a bare array, so that fields can be added.
 """
 
+import datetime  # pydantic reads the annotation
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,14 +12,14 @@ from releases.cdf import is_stated
 from releases.errata.stored import Concerned
 from releases.initial_windows import WindowShare
 from releases.strata.bootstrap import CONFIDENCE
-from storage.progress import Progress
 from storage.report_versions import Standing
 
 
 class AnswerModel(BaseModel):
     """Part of an answer; the docstring below a field is its description in OpenAPI."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    # Fields with a default are in every answer too.
+    model_config = ConfigDict(use_attribute_docstrings=True, json_schema_serialization_defaults_required=True)
 
 
 class SignedAnswer(AnswerModel):
@@ -132,10 +133,30 @@ class CrawlsAnswer(VersionsAside):
     crawls: list[CrawlAnswer]
 
 
+class ProgressAnswer(AnswerModel):
+    """A running crawl, without what its page alone shows: machines, single visits, bounds and disk."""
+
+    crawl: str
+    at: datetime.datetime
+    """Time of the counts."""
+    planned: int
+    """Number of sites planned."""
+    done: int
+    """Number of sites that have their final visit."""
+    visits: int
+    received_bytes: int
+    visits_per_hour: float | None
+    """Recent rate; null if unknown."""
+    minutes_left: int | None
+    """Null if unknown."""
+    outcomes: dict[str, int]
+    """Final visits by outcome."""
+
+
 class ProgressesAnswer(AnswerModel):
     """Running crawls: they are not sealed, and none of their data is released."""
 
-    crawls: list[Progress]
+    crawls: list[ProgressAnswer]
 
 
 class FileAnswer(AnswerModel):

@@ -15,6 +15,7 @@ from api.routes.answers import (
     DamagedReportAnswer,
     DistributionsAnswer,
     InitialWindowsAnswer,
+    ProgressAnswer,
     ProgressesAnswer,
     ReleaseAnswer,
     ReleasesAnswer,
@@ -101,7 +102,9 @@ def crawls(request: Request, shelf: ShelfDep) -> CrawlsAnswer:
 @get_in(router, "/progress", IN_JSON, name="progress")
 def progress(shelf: ShelfDep) -> ProgressesAnswer:
     """Running crawls, as their crawlers last reported them."""
-    return ProgressesAnswer(crawls=list(shelf.under_way))
+    return ProgressesAnswer(
+        crawls=[ProgressAnswer.model_validate(reported, from_attributes=True) for reported in shelf.under_way]
+    )
 
 
 @get_in(router, "/releases", IN_JSON, name="releases")
