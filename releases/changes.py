@@ -242,7 +242,7 @@ def share_change(before: NDArray[np.float64], after: NDArray[np.float64]) -> Com
     sums = np.bincount(order, difference, minlength=GROUPS).astype(np.float64)[:, np.newaxis]
     counts = np.bincount(order, minlength=GROUPS).astype(np.float64)
     groups = min(sites, GROUPS)
-    lower, upper = intervals(sums, draw_sums(counts, groups=groups), groups=groups)
+    lower, upper = intervals(draw_sums(sums, groups=groups), draw_sums(counts, groups=groups))
     change = Interval(float(difference.mean()), float(lower[0]), float(upper[0]))
     return float(before.mean()), float(after.mean()), change
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from api.routes.answers import DistributionAnswer, FitAnswer, QuantileAnswer
 from api.stored.held import HeldSample
-from releases.strata.sample import Sample
+from releases.cdf import Fit
+from releases.strata.sample import Sample, share_intervals
 from releases.strata.statistics import FEW_SITES, NO_KNOWN_SIZE
 from schema.computed_tables import MEASURES
 
@@ -14,7 +15,19 @@ def distributions(
     samples: Mapping[str, HeldSample], *, windows: Sequence[int], mss: int
 ) -> list[DistributionAnswer]:
     """The samples of a release's measures compared with `windows` of full segments; without points."""
-    return [_distribution(measure, held, windows=windows, mss=mss) for measure, held in samples.items()]
+    fits = {
+        measure: [held.sample.cdf.fit(iw, mss=mss) for iw in windows] for measure, held in samples.items()
+    }
+    asked = {
+        measure: (held.sample, [fit.count for fit in fits[measure]])
+        for measure, held in samples.items()
+        if held.sample.has_intervals
+    }
+    intervals = dict(zip(asked, share_intervals(list(asked.values())), strict=True))
+    return [
+        _distribution(measure, held, fits[measure], intervals.get(measure))
+        for measure, held in samples.items()
+    ]
 
 
 def share_band(sample: Sample, sizes: Iterable[int]) -> tuple[tuple[float, float], ...]:
@@ -22,12 +35,11 @@ def share_band(sample: Sample, sizes: Iterable[int]) -> tuple[tuple[float, float
     return tuple(sample.share_intervals([sample.cdf.fit(1, mss=size).count for size in sizes]))
 
 
-def _distribution(measure: str, held: HeldSample, *, windows: Sequence[int], mss: int) -> DistributionAnswer:
+def _distribution(
+    measure: str, held: HeldSample, fits: Sequence[Fit], intervals: Sequence[tuple[float, float]] | None
+) -> DistributionAnswer:
     sample = held.sample
-    fits = [sample.cdf.fit(iw, mss=mss) for iw in windows]
-    ends: Sequence[tuple[float | None, float | None]] = [(None, None)] * len(fits)
-    if sample.has_intervals:
-        ends = sample.share_intervals([fit.count for fit in fits])
+    ends: Sequence[tuple[float | None, float | None]] = intervals or [(None, None)] * len(fits)
     return DistributionAnswer(
         measure=measure,
         definition=MEASURES[measure],

@@ -59,11 +59,10 @@ def draw_sums(values: NDArray[np.float64], *, groups: int) -> NDArray[np.float64
 
 
 def intervals(
-    parts: NDArray[np.float64], drawn: NDArray[np.float64], *, groups: int
+    sums: NDArray[np.float64], drawn: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of the percentile intervals of ratios: the sums of `parts` (groups by ratios) over
-    `drawn`, the sums of the wholes by `draw_sums`."""
-    sums = draw_sums(parts, groups=groups)
+    """Return the ends of the percentile intervals of ratios: `sums` of the parts (replicates by ratios) over
+    `drawn`, the sums of the wholes, both by `draw_sums`."""
     # A replicate may draw only groups without an item: it says nothing about the ratios.
     ratios = sums[drawn > 0] / drawn[drawn > 0, np.newaxis]
     lower, upper = _quantiles(ratios, [TAIL, 1 - TAIL])

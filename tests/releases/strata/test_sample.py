@@ -91,7 +91,7 @@ def test_counts_in_groups_are_right_on_both_sides_of_a_block(path: Path) -> None
     assert len(counted.sizes) > 2 * BLOCK
     for count in (0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, len(counted.sizes)):
         wanted = np.bincount(counted.groups[:count], minlength=GROUPS)
-        assert np.array_equal(counted._in_groups(count), wanted), count
+        assert np.array_equal(counted.count_in_groups(count), wanted), count
 
 
 def test_up_to_the_number_of_groups_each_site_is_its_own(path: Path) -> None:
