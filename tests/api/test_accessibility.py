@@ -6,7 +6,6 @@ Pages are found from the routes, so that a new page is looked at without a line 
 
 import dataclasses
 import itertools
-import math
 import re
 import shutil
 import time
@@ -25,7 +24,7 @@ from benchmarks.pages.loads import MOST_BYTES, REFERENCE, most_bytes
 from releases.errata.stored import record
 from storage.report_versions import find_version, withdraw
 from tests.api.conftest import write_release_with_items
-from tests.api.faults import LEAST_PX, unreadable, violations
+from tests.api.faults import unreadable, violations
 from tests.api.rows.conftest import NAME, made_up, write_crawl
 from tests.circles import ALL
 
@@ -195,19 +194,3 @@ def test_pages_are_found_from_the_routes(service: TestClient) -> None:
     )
     with pytest.raises(AddressError, match=r"/hosts/\{owner\} needs an example of 'owner'"):
         find_addresses(app, service, examples=EXAMPLES)
-
-
-def test_letters_of_pages_are_of_one_scale() -> None:
-    """Each size is 1.2 times the next smaller one; drawings have one size,
-    and tables on paper a smaller one."""
-    style = (Path(__file__).parents[2] / "api" / "static" / "style.css").read_text(encoding="utf-8")
-    screen, paper = style.split("@media print")
-    declared = re.findall(r"--(small|larger?|title|display): ([\d.]+)rem", style)
-    scale = {name: float(size) for name, size in declared}
-    assert {name: round(math.log(size, 1.2), 2) for name, size in scale.items()} == {
-        "small": -1.0, "large": 1.0, "larger": 2.0, "title": 3.0, "display": 5.0,
-    }  # fmt: skip
-    sizes = set(re.findall(r"font-size: ([^;}]+?)[;} ]", screen))
-    assert sizes <= {*(f"var(--{name})" for name in scale), "1rem", f"{scale['small']}em".lstrip("0"), "12px"}
-    assert set(re.findall(r"font-size: ([^;}]+?)[;} ]", paper)) == {".75rem"}
-    assert 16 * scale["small"] ** 2 >= LEAST_PX  # code in small letters

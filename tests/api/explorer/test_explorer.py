@@ -214,8 +214,3 @@ def test_the_page_runs_its_own_script_alone_and_the_figure_none(client: TestClie
     assert re.findall(r"<script[^>]*>", page.text) == ['<script type="module" src="/static/explore.js">']
     assert "script-src" not in client.get("/").headers["content-security-policy"]
     assert client.get("/static/explore.js").headers["content-type"] == "text/javascript; charset=utf-8"
-
-
-def test_the_page_is_small(client: TestClient) -> None:
-    parts = ["/explore", "/static/style.css", "/static/explore.js", "/static/icon.svg"]
-    assert sum(len(client.get(path).content) for path in parts) < 150_000

@@ -144,12 +144,3 @@ def test_each_crawl_beside_another_has_its_numbers_and_its_series(year: TestClie
         table = page.split(f'aria-label="Shares by month, {variant}"')[1].partition("</table>")[0]
         assert len(re.findall(r'<th scope="row">', table)) == months
         assert f"/v1/series.csv?device={variant.partition('.')[0]}&amp;" in page
-
-
-def test_panels_stand_below_each_other_on_a_phone(year: TestClient) -> None:
-    narrow = ET.fromstring(year.get(f"/explore/months.svg?{BESIDE}&width=360").text).findall("svg:g", SVG)
-    (left, top), (other_left, other_top) = (
-        re.findall(r"[\d.]+", panel.get("transform", "")) for panel in narrow
-    )
-    assert left == other_left
-    assert float(other_top) > float(top)

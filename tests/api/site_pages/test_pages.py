@@ -253,14 +253,3 @@ def test_a_damaged_month_is_named_and_the_others_are_shown(months: Path) -> None
         page = read(client, "/sites/site1.test")
         assert f"Release {CRAWL} is damaged" in page
         assert [row[""] for row in rows(page, "First flights by release")] == [str(EARLIER)]
-
-
-def test_one_page_load_is_said_in_the_singular(tmp_path: Path) -> None:
-    crawl = MadeUp()
-    crawl.add_visit(host="small.test")
-    crawl.add_connection()
-    crawl.add_response(1000)
-    write_crawl(tmp_path, NAME, crawl)
-    with serving(tmp_path) as client:
-        load = read(client, f"/releases/{NAME}/v1/pages/1")
-    assert "on 1 connection, 1 response</dd>" in load
