@@ -2,6 +2,7 @@
 read and checked to belong together."""
 
 import dataclasses
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
@@ -58,12 +59,14 @@ def read_inputs(
     which: str | tuple[Replay, Standing] | None = None,
     release_version: int | None = None,
     year_before: int | Literal["newest"] | None = "newest",
+    other_sets: Collection[str] = SETS,
 ) -> ReportInputs:
     """Find and read the inputs once their checksums and signatures hold; raises ReportError.
 
     `which` replay: FULL, or a decision by its eight characters, or the replay and the back-cast that a report
     carries; by default the only one. `release_version` is the newest by default; `year_before` is the version
-    of the release of twelve months earlier that sizes are compared with, or None for no comparison.
+    of the release of twelve months earlier that sizes are compared with, or None for no comparison;
+    `other_sets` are those of other years that may be compared with.
     """
     signers = places.allowed_signers
     release = _release(places.releases, year, crawl, release_version, signers)
@@ -81,7 +84,10 @@ def read_inputs(
         release=release,
         months=months_with_release(places.releases, release.crawl),
         year_before=before,
-        other_years=(*_other_sets(places.releases, release, signers), *([before] if before else [])),
+        other_years=(
+            *_other_sets(places.releases, release, other_sets, signers),
+            *([before] if before else []),
+        ),
         replay=replay,
         back_cast=back_cast,
         last_years_checksum=checksum_of(last_year.folder) if last_year else None,
@@ -157,16 +163,18 @@ def _year_before(
     )
 
 
-def _other_sets(root: Path, release: Release, allowed_signers: Path) -> list[Release]:
-    """Return earlier releases of the sets that come with the code, beside one of them: the newest version of
-    each, without damaged ones."""
+def _other_sets(
+    root: Path, release: Release, wanted: Collection[str], allowed_signers: Path
+) -> list[Release]:
+    """Return earlier releases of the wanted sets of those that come with the code, beside one of them: the
+    newest version of each, without damaged ones."""
     if release.manifest.list_id not in SETS:
         return []
     newest = {
         other.crawl: other
         for other in iter_versions(root)
         if isinstance(other, Release)
-        and other.manifest.list_id in SETS
+        and other.manifest.list_id in wanted
         and other.crawl.month < release.crawl.month
         and not find_faults(other.path, allowed_signers)
     }

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from recordings.pages.recording import AUGUST_2025, SETS
 from reports.content import FORMAT_VERSION, Report, parse_content
 from reports.document.compose import compose
 from reports.forms.forms import band_columns, csv_text
@@ -51,19 +52,23 @@ def recompute_items(folder: Path, wanted: Sequence[str], *, places: Places) -> l
     for item in wanted:
         if item not in published:
             raise ReportError(f"{folder} has no {item!r}; it has: {', '.join(sorted(published))}")
-    named = _input_arguments(manifest)
+    named = _input_arguments(manifest, content)
     alone = read_inputs(places, **named, with_replay=False)
     other = _other_release(manifest, alone)
     notes = [f"from another build of the release ({alone.release.checksum})"] if other else []
     recomputed = _compare(published, wanted or [*published], items(compose(alone)), notes)
     left = [entry.id for entry in recomputed if entry.differences]
     if left and manifest["replay"] is not None:
-        inputs, carries = _with_loads(folder, manifest, places)
+        inputs, carries = _with_loads(folder, manifest, places, named)
         notes = [*notes, *(["by the loads that the report carries"] if carries else [])]
         by_loads = _compare(published, left, items(compose(inputs)), notes)
         left = [load.id for load in by_loads if load.differences]
         again = {load.id: load for load in by_loads}
         recomputed = [again.get(entry.id, entry) for entry in recomputed]
+    missing = named["other_sets"] - {year.manifest.list_id for year in alone.other_years}
+    if left and missing:
+        imports = ", ".join(f"`firstflight import pages {name}`" for name in sorted(missing))
+        raise ReportError(f"pages of other years that the report compares with are missing: {imports}")
     if left and other:
         raise ReportError(other)
     return recomputed
@@ -102,13 +107,16 @@ def _read_stored(folder: Path, places: Places) -> tuple[dict[str, Any], dict[str
     return manifest, content
 
 
-def _input_arguments(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments of `read_inputs` for the release that the manifest names."""
+def _input_arguments(manifest: dict[str, Any], content: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments of `read_inputs` for the release that the manifest names, and for the sets of other
+    years that the report's commands import after it."""
+    imports = [command.split() for command in content["redo"] if command.startswith("firstflight import")]
     return {
         "year": manifest["year"],
         "crawl": manifest["release"]["crawl"],
         "release_version": manifest["release"]["version"],
         "year_before": (manifest["year_before"] or {}).get("version"),
+        "other_sets": frozenset((words[3:] or [AUGUST_2025])[0] for words in imports[1:]) & SETS.keys(),
     }
 
 
@@ -134,10 +142,12 @@ def _other_release(manifest: dict[str, Any], inputs: ReportInputs) -> str | None
     return None
 
 
-def _with_loads(folder: Path, manifest: dict[str, Any], places: Places) -> tuple[ReportInputs, bool]:
+def _with_loads(
+    folder: Path, manifest: dict[str, Any], places: Places, named: dict[str, Any]
+) -> tuple[ReportInputs, bool]:
     """Return the inputs with the loads that the report carries, or else with the replay that the manifest
     names, and whether they are carried."""
-    stated, named = manifest["replay"], _input_arguments(manifest)
+    stated = manifest["replay"]
     carried = read_carried(folder, checksum=stated["checksum"], name=stated["name"])
     if carried is not None:
         replay, content = carried

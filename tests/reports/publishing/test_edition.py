@@ -143,6 +143,21 @@ def test_every_item_of_it_is_equal_when_it_is_computed_again(rebuilt: tuple[Path
     assert all(line.startswith("equal ") for line in again.stdout.splitlines())
 
 
+def test_its_comparison_over_the_years_is_of_the_sets_that_it_names_whatever_else_is_there(
+    rebuilt: tuple[Path, Any], tmp_path: Path
+) -> None:
+    shutil.copytree(EDITION, tmp_path / "reports" / "2026" / "v1")
+    shutil.copytree(rebuilt[0] / "releases", tmp_path / "releases")
+    recompute = ("report", "recompute", "2026", "v1", "fig-years")
+    assert run(tmp_path, "import", "pages", "phantomjs-2013-09").exit_code == 0
+    again = run(tmp_path, *recompute)
+    assert (again.exit_code, "\nequal\n" in again.output) == (0, True), again.output
+    shutil.rmtree(tmp_path / "releases" / "month=2022-05")
+    without = run(tmp_path, *recompute)
+    assert (without.exit_code, without.stdout) == (1, "")
+    assert "`firstflight import pages mobile-images-2022-05`" in without.stderr
+
+
 def test_a_draft_of_it_is_short() -> None:
     text = re.sub("<[^>]*>", " ", draft_xml(read_published(EDITION / "report.json")))
     assert len(text.split()) <= MOST_WORDS
