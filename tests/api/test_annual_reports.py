@@ -144,18 +144,21 @@ def test_the_list_of_reports_has_every_version_with_its_files(client: TestClient
     assert (of_2026["year"], of_2026["version"], report["year"], report["version"]) == ("2026", 1, "2025", 2)
     assert (report["url"], report["json_url"]) == ("/reports/2025/", "/reports/2025/v2/report.json")
     second, first = report["versions"]
-    assert [(one["version"], one["standing"]) for one in (second, first)] == [(2, "newest"), (1, "withdrawn")]
+    assert [(entry["version"], entry["standing"]) for entry in (second, first)] == [
+        (2, "newest"),
+        (1, "withdrawn"),
+    ]
     assert (second["reason"], second["corrects"]) == (SECOND.reason, SECOND.corrects)
     assert (second["supersedes"], second["changed"]) == (SECOND.supersedes, SECOND.changed)
     assert (first["withdrawn_on"], first["withdrawn_because"]) == ("2027-04-01", "wrong kernel")
     assert first["reason"] is None
-    for one in (first, second):
-        assert "; release x. CC-BY-4.0." in one["cite_as"]
-        for file in one["files"]:
+    for entry in (first, second):
+        assert "; release x. CC-BY-4.0." in entry["cite_as"]
+        for file in entry["files"]:
             content = client.get(file["url"]).content
             assert len(content) == file["bytes"]
             assert file["name"] == "SHA256SUMS" or hashlib.sha256(content).hexdigest() == file["sha256"]
-        assert len(one["files"]) == 6
+        assert len(entry["files"]) == 6
 
 
 def test_a_missing_version_is_a_problem_and_a_page_for_people(client: TestClient, two: Path) -> None:
@@ -194,9 +197,9 @@ def test_an_erased_version_is_gone_and_listed(client: TestClient, two: Path) -> 
 
 def test_a_damaged_newest_version_is_not_replaced_by_an_older_one(client: TestClient, two: Path) -> None:
     (two / "v2" / "summary.txt").write_text("IW 100\n")
-    found = client.get("/v1/reports").json()
-    assert [(one["year"], one["version"]) for one in found["damaged"]] == [("2025", 2)]
-    assert [report["year"] for report in found["reports"]] == ["2026"]
+    listed = client.get("/v1/reports").json()
+    assert [(entry["year"], entry["version"]) for entry in listed["damaged"]] == [("2025", 2)]
+    assert [report["year"] for report in listed["reports"]] == ["2026"]
     assert client.get("/reports/2025/", follow_redirects=False).headers["location"] == "/reports/2025/v2/"
     assert "Damaged here: summary.txt" in line_of(client.get("/reports/2025/v2/").text)
     assert_problem(client.get("/reports/2025/v2/summary.txt"), "damaged-file", 503)
@@ -206,7 +209,7 @@ def test_a_damaged_notice_withdraws_too(client: TestClient, two: Path) -> None:
     withdraw(find_version(two.parent, 2025, 1), reason="wrong", date="2027-04-01")
     (two / "v1-withdrawn" / "manifest.json").write_text("[")
     assert "Withdrawn: the notice of withdrawal is damaged" in line_of(client.get("/reports/2025/v1/").text)
-    assert [one["version"] for one in client.get("/v1/reports").json()["damaged"]] == [1]
+    assert [entry["version"] for entry in client.get("/v1/reports").json()["damaged"]] == [1]
 
 
 def test_a_version_has_a_good_signature_where_it_was_signed(

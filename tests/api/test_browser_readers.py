@@ -66,14 +66,14 @@ def another_origin() -> Iterator[str]:
 @pytest.mark.browser
 def test_a_page_of_another_origin_reads_a_releases_parquet(tmp_path: Path) -> None:
     write_crawl(tmp_path / "releases", NAME, made_up())
-    sizes = [one["wire_bytes"] for one in made_up().rows()["response"]]
+    sizes = [row["wire_bytes"] for row in made_up().rows()["response"]]
     expected = [len(sizes), sum(filter(None, sizes))]
     environment = {"FIRSTFLIGHT_DATA_DIR": str(tmp_path), "FIRSTFLIGHT_CACHE_DIR": str(tmp_path / "cache")}
     asked: list[tuple[str, str, str | None]] = []
     with another_origin() as origin, served(environment) as service, launch_browser() as browser:
         page = browser.new_page()
         page.set_default_timeout(120_000)
-        page.on("request", lambda one: asked.append((one.url, one.method, one.headers.get("range"))))
+        page.on("request", lambda row: asked.append((row.url, row.method, row.headers.get("range"))))
         page.goto(origin)
         page.wait_for_function("window.ready")
         url = f"{service}releases/{CRAWL}/v1/response.parquet"
@@ -88,6 +88,6 @@ def test_a_page_of_another_origin_reads_a_releases_parquet(tmp_path: Path) -> No
         )
         assert page.evaluate(f"url => {suffix}.then({read})", url) == [206, "PAR1", True]
         assert page.evaluate("url => fetch(url).then(answer => answer.headers.get('ETag').length)", url) == 66
-    hosts = {urlsplit(one).netloc for one, *_ in asked if not one.startswith(("data:", "blob:"))}
+    hosts = {urlsplit(row).netloc for row, *_ in asked if not row.startswith(("data:", "blob:"))}
     assert hosts == {urlsplit(origin).netloc, urlsplit(service).netloc}
-    assert any(range_ for one, _, range_ in asked if one.endswith("response.parquet"))
+    assert any(range_ for row, _, range_ in asked if row.endswith("response.parquet"))

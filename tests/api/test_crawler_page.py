@@ -16,25 +16,25 @@ def page(tmp_path: Path, contact: Contact) -> str:
 
 
 def test_the_page_says_how_to_opt_out_and_how_the_user_agent_ends(tmp_path: Path) -> None:
-    said = page(tmp_path, Contact(url="https://ask.test/bot", email="crawl@ask.test"))
-    assert 'href="mailto:crawl@ask.test?subject=Leave%20my%20site%20out"' in said
-    assert 'href="https://ask.test/bot"' in said
-    assert "<code>(+https://ask.test/bot)</code>" in said
-    assert "robots.txt" in said
+    shown = page(tmp_path, Contact(url="https://ask.test/bot", email="crawl@ask.test"))
+    assert 'href="mailto:crawl@ask.test?subject=Leave%20my%20site%20out"' in shown
+    assert 'href="https://ask.test/bot"' in shown
+    assert "<code>(+https://ask.test/bot)</code>" in shown
+    assert "robots.txt" in shown
 
 
 def test_a_contact_url_of_this_page_itself_is_not_linked(tmp_path: Path) -> None:
     url = "https://sizes.test/about-the-crawler"
-    said = page(tmp_path, Contact(url=url, email="crawl@sizes.test"))
-    assert f"<code>(+{url})</code>" in said
-    assert f'href="{url}"' not in said
+    shown = page(tmp_path, Contact(url=url, email="crawl@sizes.test"))
+    assert f"<code>(+{url})</code>" in shown
+    assert f'href="{url}"' not in shown
 
 
 def test_without_a_contact_it_says_so_and_still_says_what_the_crawler_does(tmp_path: Path) -> None:
-    said = page(tmp_path, Contact())
-    assert "has not given a contact address" in said
-    assert "mailto:" not in said
-    assert "a refusal is recorded and not evaded" in said
+    shown = page(tmp_path, Contact())
+    assert "has not given a contact address" in shown
+    assert "mailto:" not in shown
+    assert "a refusal is recorded and not evaded" in shown
 
 
 def test_every_page_links_to_the_page_about_the_crawler(client: TestClient) -> None:

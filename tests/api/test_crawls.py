@@ -26,16 +26,16 @@ def words(client: TestClient, path: str) -> str:
 
 
 def test_the_index_has_running_and_sealed_crawls(client: TestClient) -> None:
-    said = words(client, "/crawls")
-    assert f'<a href="/crawls/{RUNNING}">' in said
-    assert "2 500 of 10 000 sites · 1 800 visits an hour · about 4 h 20 min left" in said
-    assert f'<a href="/crawls/{SEALED}">' in said
-    assert "<strong>1 failed</strong>" in said
-    assert "not released" in said
+    shown = words(client, "/crawls")
+    assert f'<a href="/crawls/{RUNNING}">' in shown
+    assert "2 500 of 10 000 sites · 1 800 visits an hour · about 4 h 20 min left" in shown
+    assert f'<a href="/crawls/{SEALED}">' in shown
+    assert "<strong>1 failed</strong>" in shown
+    assert "not released" in shown
 
 
 def test_a_running_crawl_has_hours_lanes_bounds_failures_and_disk(client: TestClient) -> None:
-    said = words(client, f"/crawls/{RUNNING}")
+    shown = words(client, f"/crawls/{RUNNING}")
     for part in (
         "8 being visited; 1 asked to be visited later",
         "Numbers of the last 3 hours",
@@ -48,14 +48,14 @@ def test_a_running_crawl_has_hours_lanes_bounds_failures_and_disk(client: TestCl
         ">net::ERR_NAME_NOT_RESOLVED</td>",
         "(7.5 %) · <strong>less than a tenth is free</strong>",
     ):
-        assert part in said
+        assert part in shown
 
 
 def test_a_sealed_crawl_keeps_what_the_gate_said(client: TestClient) -> None:
-    said = words(client, f"/crawls/{SEALED}")
-    assert "<strong>refused the crawl</strong>" in said
-    assert "<li>13 % of the names did not resolve</li>" in said
-    assert "left</" not in said
+    shown = words(client, f"/crawls/{SEALED}")
+    assert "<strong>refused the crawl</strong>" in shown
+    assert "<li>13 % of the names did not resolve</li>" in shown
+    assert "left</" not in shown
 
 
 def test_a_page_changes_with_the_progress(client: TestClient, data_dir: Path) -> None:

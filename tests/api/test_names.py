@@ -112,7 +112,7 @@ def test_a_second_crawl_of_the_month_neither_breaks_nor_changes_an_address(
         "/v1/distributions?crawl=2026-12&iw=10",
     ]
     before = [client.get(address) for address in addresses]
-    assert {one.status_code for one in before} == {200}
+    assert {licence.status_code for licence in before} == {200}
     for other in (
         CrawlName(month="2026-12", device="mobile"),
         CrawlName(month="2026-12", arm="quic"),
@@ -120,9 +120,9 @@ def test_a_second_crawl_of_the_month_neither_breaks_nor_changes_an_address(
         CrawlName(month="2026-12", kind="a"),
     ):
         write_release(releases, other, version=1)
-    for one, address in zip(before, addresses, strict=True):
+    for licence, address in zip(before, addresses, strict=True):
         after = client.get(address)
-        assert (after.status_code, after.content, after.url) == (200, one.content, one.url)
+        assert (after.status_code, after.content, after.url) == (200, licence.content, licence.url)
 
 
 def test_the_whole_name_without_a_version_redirects_to_the_newest(client: TestClient) -> None:
@@ -156,19 +156,19 @@ def test_only_a_whole_name_with_a_version_is_immutable(client: TestClient) -> No
         f"/releases/{LOCALWEB}": False,
         f"/v1/distributions?crawl={LOCALWEB}": False,
     }
-    found = {
+    targets = {
         path: "immutable" in client.get(path, follow_redirects=False).headers["cache-control"]
         for path in paths
     }
-    assert found == paths
+    assert targets == paths
 
 
 @pytest.mark.parametrize("path", [f"/v1/distributions?crawl={LOCALWEB}", f"/v1/releases?crawl={LOCALWEB}"])
 def test_a_version_is_pinned_by_a_parameter(client: TestClient, path: str) -> None:
     for version in (1, 2):
         answer = client.get(f"{path}&version={version}").json()
-        (found,) = [one["provenance"] for one in answer.get("releases", [answer])]
-        assert (found["crawl"], found["version"]) == (LOCALWEB, version)
+        (targets,) = [licence["provenance"] for licence in answer.get("releases", [answer])]
+        assert (targets["crawl"], targets["version"]) == (LOCALWEB, version)
     for wrong in ("0", "x", "1.5"):
         assert_problem(client.get(f"{path}&version={wrong}"), "bad-parameter", 400, mentions="version")
     assert_problem(client.get(f"{path}&version=3"), "no-such-crawl", 404, mentions="version 3")
@@ -179,10 +179,10 @@ def test_a_version_without_a_crawl_is_refused(client: TestClient) -> None:
 
 
 def test_the_canonical_address_of_an_answer_pins_its_version(client: TestClient) -> None:
-    found = links(client, f"/v1/distributions?crawl={LOCALWEB}&iw=3&iw=10")
-    assert found["canonical"] == f"/v1/distributions?iw=3&iw=10&crawl={LOCALWEB}&version=2"
-    pinned = links(client, found["canonical"])
-    assert pinned["canonical"] == found["canonical"]
+    targets = links(client, f"/v1/distributions?crawl={LOCALWEB}&iw=3&iw=10")
+    assert targets["canonical"] == f"/v1/distributions?iw=3&iw=10&crawl={LOCALWEB}&version=2"
+    pinned = links(client, targets["canonical"])
+    assert pinned["canonical"] == targets["canonical"]
     assert links(client, f"/v1/distributions?crawl={LOCALWEB}&version=1")["canonical"].endswith("version=1")
 
 
@@ -205,11 +205,11 @@ def test_the_canonical_address_of_an_answer_pins_its_version(client: TestClient)
 def test_every_answer_says_where_it_is_how_to_cite_it_its_licence_and_its_description(
     client: TestClient, path: str, cite_as: str
 ) -> None:
-    found = links(client, path)
-    assert found["cite-as"] == cite_as
-    assert found["license"] == "https://creativecommons.org/licenses/by/4.0/"
+    targets = links(client, path)
+    assert targets["cite-as"] == cite_as
+    assert targets["license"] == "https://creativecommons.org/licenses/by/4.0/"
     for relation in ("canonical", "cite-as", "describedby"):
-        assert client.get(found[relation]).status_code == 200, (relation, found[relation])
+        assert client.get(targets[relation]).status_code == 200, (relation, targets[relation])
 
 
 def test_a_problem_is_described_by_its_type_and_is_not_cited(client: TestClient, data_dir: Path) -> None:
@@ -231,13 +231,13 @@ def test_a_problem_is_described_by_its_type_and_is_not_cited(client: TestClient,
 def test_what_others_counted_has_their_licences_and_is_described_with_its_sources(
     client: TestClient, path: str
 ) -> None:
-    found = LINK.findall(client.get(path).headers["link"])
-    pages = [f"https://spdx.org/licenses/{one}.html" for one in ("Apache-2.0", "MIT")]
-    assert [target for target, relation in found if relation == "license"] == pages
-    assert ("/over-the-years#series", "describedby") in found
+    targets = LINK.findall(client.get(path).headers["link"])
+    pages = [f"https://spdx.org/licenses/{licence}.html" for licence in ("Apache-2.0", "MIT")]
+    assert [target for target, relation in targets if relation == "license"] == pages
+    assert ("/over-the-years#series", "describedby") in targets
     if path.startswith("/v1"):
-        one = LINK.findall(client.get(f"{path}?series=pervasive-sizes").headers["link"])
-        assert [target for target, relation in one if relation == "license"] == pages[:1]
+        licence = LINK.findall(client.get(f"{path}?series=pervasive-sizes").headers["link"])
+        assert [target for target, relation in licence if relation == "license"] == pages[:1]
 
 
 def test_code_has_its_own_licence(client: TestClient) -> None:

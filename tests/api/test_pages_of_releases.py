@@ -17,21 +17,21 @@ def test_releases_come_in_pages_that_lead_on_and_each_is_on_one_of_them(data_dir
         write_release(data_dir / "releases", CrawlName(month=month), version=1)
     with TestClient(create_app(data_dir / "releases", data_dir / "reports")) as client:
         whole = client.get("/v1/releases").json()
-        following, found, sizes = "/v1/releases?limit=2", [], []
+        following, listed, sizes = "/v1/releases?limit=2", [], []
         while following:
             answer = client.get(following)
             page = answer.json()
-            found += page["releases"]
+            listed += page["releases"]
             sizes.append(len(page["releases"]))
             following = page["next"]
             assert ("next" in answer.links) == bool(following)
             assert not following or answer.links["next"]["url"] == following
     assert whole["next"] is None
-    assert [one["provenance"]["crawl"] for one in found] == [
+    assert [entry["provenance"]["crawl"] for entry in listed] == [
         release["provenance"]["crawl"] for release in whole["releases"]
     ]
     assert {f"{month}.desktop.local.tcp.web" for month in months} <= {
-        one["provenance"]["crawl"] for one in found
+        entry["provenance"]["crawl"] for entry in listed
     }
     assert set(sizes[:-1]) == {2}
 

@@ -72,9 +72,9 @@ def test_a_cached_answer_equals_the_computed_one_including_its_headers(client: T
 
 def test_each_request_has_its_own_etag_and_answer(client: TestClient) -> None:
     asked = [f"{COLD}&mss={mss}" for mss in (536, 1430, 1460)] + [COLD.replace("=7", "=8"), COLD]
-    found = [client.get(path) for path in asked]
-    assert len({one.headers["etag"] for one in found}) == len(asked)
-    assert len({one.content for one in found}) >= len(asked) - 1  # 1430 is the default
+    replies = [client.get(path) for path in asked]
+    assert len({reply.headers["etag"] for reply in replies}) == len(asked)
+    assert len({reply.content for reply in replies}) >= len(asked) - 1  # 1430 is the default
 
 
 def test_a_client_that_has_the_answer_costs_no_computation(
@@ -110,9 +110,9 @@ def test_simultaneous_equal_requests_are_computed_once(
     counted = Counted(monkeypatch)
     with TestClient(app_of(data_dir, every_s=3600)) as client, ThreadPoolExecutor(16) as pool:
         client.get("/v1/crawls")
-        found = list(pool.map(client.get, [COLD] * 64))
-    assert {one.status_code for one in found} == {200}
-    assert len({one.content for one in found}) == 1
+        replies = list(pool.map(client.get, [COLD] * 64))
+    assert {reply.status_code for reply in replies} == {200}
+    assert len({reply.content for reply in replies}) == 1
     assert counted.times == 1
 
 
@@ -123,14 +123,14 @@ def test_requests_beyond_the_limit_are_refused_with_retry_after(
     monkeypatch.setattr(remembered, "WAITING", 1)
     with TestClient(app_of(data_dir, every_s=3600)) as client, ThreadPoolExecutor(32) as pool:
         client.get("/v1/crawls")
-        found = list(pool.map(client.get, [f"{COLD}&mss={mss}" for mss in range(1, 129)]))
-    refused = [one for one in found if one.status_code != 200]
+        replies = list(pool.map(client.get, [f"{COLD}&mss={mss}" for mss in range(1, 129)]))
+    refused = [reply for reply in replies if reply.status_code != 200]
     assert refused
-    for one in refused:
-        assert one.status_code == 503
-        assert one.headers["content-type"] == "application/problem+json"
-        assert one.json()["type"] == "/problems#busy"
-        assert int(one.headers["retry-after"]) > 0
+    for reply in refused:
+        assert reply.status_code == 503
+        assert reply.headers["content-type"] == "application/problem+json"
+        assert reply.json()["type"] == "/problems#busy"
+        assert int(reply.headers["retry-after"]) > 0
 
 
 def test_an_error_is_not_cached(client: TestClient, data_dir: Path) -> None:
@@ -147,8 +147,8 @@ def test_an_etag_does_not_depend_on_the_library_s_path(data_dir: Path) -> None:
     for name in ("releases", "reports"):
         shutil.copytree(data_dir / name, data_dir / "copy" / name)
     for path in PURE[:-1]:
-        with TestClient(app_of(data_dir)) as one, TestClient(app_of(data_dir / "copy")) as other:
-            assert one.get(path).headers["etag"] == other.get(path).headers["etag"]
+        with TestClient(app_of(data_dir)) as reply, TestClient(app_of(data_dir / "copy")) as other:
+            assert reply.get(path).headers["etag"] == other.get(path).headers["etag"]
 
 
 def test_other_code_has_other_etags(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

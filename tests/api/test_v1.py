@@ -36,9 +36,9 @@ def distribution(
     query: dict[str, str | int | list[int]] = {"crawl": LOCALWEB, "measure": measure, **parameters}
     response = client.get("/v1/distributions", params=query)
     assert response.status_code == 200, response.text
-    found: list[dict[str, Any]] = response.json()["distributions"]
-    assert len(found) == 1
-    return found[0]
+    counted: list[dict[str, Any]] = response.json()["distributions"]
+    assert len(counted) == 1
+    return counted[0]
 
 
 def test_crawls_are_listed_newest_first_with_their_versions(client: TestClient) -> None:
@@ -94,8 +94,8 @@ def test_a_release_lists_files_whose_checksums_hold(client: TestClient) -> None:
 
 
 def test_a_size_of_exactly_the_window_fits_and_one_byte_more_does_not(client: TestClient) -> None:
-    found = distribution(client, iw=[3, 10])
-    assert [(fit["window_bytes"], fit["count"], fit["share"]) for fit in found["fits"]] == [
+    counted = distribution(client, iw=[3, 10])
+    assert [(fit["window_bytes"], fit["count"], fit["share"]) for fit in counted["fits"]] == [
         (4290, 2, 0.25),
         (14_300, 4, 0.5),
     ]
@@ -107,9 +107,9 @@ def test_the_segment_size_is_a_parameter(client: TestClient) -> None:
 
 
 def test_unknown_sizes_are_counted_separately_and_are_in_no_share(client: TestClient) -> None:
-    found = distribution(client, iw=1000, mss=65_495)
-    assert (found["known"], found["unknown"]) == (8, 2)
-    assert found["fits"][0]["share"] == 1.0
+    counted = distribution(client, iw=1000, mss=65_495)
+    assert (counted["known"], counted["unknown"]) == (8, 2)
+    assert counted["fits"][0]["share"] == 1.0
 
 
 def test_a_window_smaller_than_every_size_fits_none(client: TestClient) -> None:
@@ -118,9 +118,9 @@ def test_a_window_smaller_than_every_size_fits_none(client: TestClient) -> None:
 
 
 def test_a_measure_without_items_has_no_share_rather_than_zero(client: TestClient) -> None:
-    found = distribution(client, "hosts", iw=10)
-    assert (found["known"], found["unknown"], found["quantiles"], found["points"]) == (0, 0, [], [])
-    assert found["fits"][0]["share"] is None
+    counted = distribution(client, "hosts", iw=10)
+    assert (counted["known"], counted["unknown"], counted["quantiles"], counted["points"]) == (0, 0, [], [])
+    assert counted["fits"][0]["share"] is None
 
 
 def test_quantiles_are_exact_at_the_boundary(client: TestClient) -> None:
@@ -150,8 +150,8 @@ def test_an_answer_matches_its_openapi_description(client: TestClient) -> None:
 
 
 def test_every_measure_is_answered_where_none_is_named(client: TestClient) -> None:
-    found = client.get("/v1/distributions", params={"crawl": LOCALWEB}).json()["distributions"]
-    assert [one["measure"] for one in found] == list(MEASURES)
+    counted = client.get("/v1/distributions", params={"crawl": LOCALWEB}).json()["distributions"]
+    assert [entry["measure"] for entry in counted] == list(MEASURES)
 
 
 @pytest.mark.parametrize("measure", [None, "pages"])
@@ -252,11 +252,15 @@ def test_a_broken_release_is_a_problem_that_reveals_no_details(client: TestClien
 
 
 def test_a_running_crawl_is_shown_with_the_time_of_the_count(client: TestClient) -> None:
-    (one,) = client.get("/v1/progress").json()["crawls"]
-    assert (one["crawl"], one["done"], one["planned"]) == ("2026-12.desktop.local.tcp.web", 2500, 10_000)
-    assert one["at"] == "2026-12-01T06:30:00Z"
+    (entry,) = client.get("/v1/progress").json()["crawls"]
+    assert (entry["crawl"], entry["done"], entry["planned"]) == (
+        "2026-12.desktop.local.tcp.web",
+        2500,
+        10_000,
+    )
+    assert entry["at"] == "2026-12-01T06:30:00Z"
     # Crawlers and single visits, which the crawl's page shows, may change; a field of the API stays.
-    assert one.keys() == {
+    assert entry.keys() == {
         *("crawl", "at", "planned", "done", "visits", "received_bytes", "visits_per_hour", "minutes_left"),
         "outcomes",
     }

@@ -51,7 +51,7 @@ def test_the_address_in_every_form_leads_to_the_page_of_what_is_cited(
     assert address == f"https://sizes.test{page}"
     answer = public.get(address, follow_redirects=False)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert {answer.links[one]["url"] for one in ("canonical", "cite-as")} == {address}
+    assert {answer.links[relation]["url"] for relation in ("canonical", "cite-as")} == {address}
     assert f'href="{cited.replace("FORM", form)}"' in answer.text
 
 

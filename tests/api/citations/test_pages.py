@@ -47,8 +47,8 @@ PARTS = (
 
 def rows_of(page: str) -> dict[str, str]:
     """The definition list of a page as text."""
-    found = re.findall(r"<dt>(.*?)</dt><dd[^>]*>(.*?)</dd>", page, re.DOTALL)
-    return {name: html.unescape(re.sub("<[^>]*>", "", value)) for name, value in found}
+    definitions = re.findall(r"<dt>(.*?)</dt><dd[^>]*>(.*?)</dd>", page, re.DOTALL)
+    return {name: html.unescape(re.sub("<[^>]*>", "", value)) for name, value in definitions}
 
 
 def write_citable(root: Path, whole_report: Path) -> Path:

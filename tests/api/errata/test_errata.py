@@ -55,14 +55,14 @@ def test_an_erratum_stands_on_the_page_of_its_releases_alone(noted: Path, client
 def test_the_page_of_errata_has_every_erratum_with_its_place(noted: Path, client: TestClient) -> None:
     page = client.get("/errata").text
     assert '<section id="1">' in page
-    for said in (
+    for words in (
         "use version 2",
         "<code>distribution.count</code>",
         "2026-10-05",
         "2026-12-04",
         f"/releases/{CRAWL}/v1",
     ):
-        assert said in page
+        assert words in page
     assert '<a href="/errata">' in client.get("/").text
 
 
@@ -123,7 +123,7 @@ def test_a_damaged_erratum_is_named_as_damaged_and_hides_no_other(noted: Path, c
     folder = noted / "releases" / "errata" / "1"
     (folder / MANIFEST).write_text(json.dumps(manifest_of(folder) | {"advice": "use version 1"}))
     found = client.get("/v1/errata").json()
-    assert (found["damaged_errata"], [one["number"] for one in found["errata"]]) == ([1], [2])
+    assert (found["damaged_errata"], [entry["number"] for entry in found["errata"]]) == ([1], [2])
     assert "<strong>Erratum 1 is damaged</strong>" in client.get("/errata").text
     assert client.get(f"/releases/{CRAWL}/v1").status_code == 200
     (folder / "SHA256SUMS").unlink()

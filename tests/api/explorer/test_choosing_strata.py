@@ -65,8 +65,8 @@ def test_an_unknown_stratum_is_said_in_a_sentence_and_has_no_number(
     row, *_ = re.findall(r"<tbody>(.*?)</tbody>", page, re.DOTALL)
     assert "%" not in re.sub(r'data-label="[^"]*"', "", row)
     assert rows(client_of_items, query) == []
-    said = " ".join("".join(text.itertext()) for text in drawn(client_of_items, query).iter())
-    assert " ".join(why.split()[:3]) in said
+    words = " ".join("".join(text.itertext()) for text in drawn(client_of_items, query).iter())
+    assert " ".join(why.split()[:3]) in words
 
 
 def test_measures_that_lack_the_stratum_are_not_shown_unless_chosen(client_of_items: TestClient) -> None:

@@ -12,13 +12,13 @@ from tests.api.explorer.test_explorer import SVG, drawn, rows
 def test_each_share_of_the_csv_lies_within_its_interval_and_is_that_of_the_api(
     client_of_items: TestClient,
 ) -> None:
-    found = rows(client_of_items, f"crawl={MANY}&measure=responses&iw=3,10")
-    assert all(float(row["lower"]) <= float(row["cdf"]) <= float(row["upper"]) for row in found)
+    table = rows(client_of_items, f"crawl={MANY}&measure=responses&iw=3,10")
+    assert all(float(row["lower"]) <= float(row["cdf"]) <= float(row["upper"]) for row in table)
     answer = client_of_items.get(
         f"/v1/distributions?crawl={MANY}&measure=responses&iw=3&iw=10&mss=1430"
     ).json()
     fits = [(fit["share"], fit["lower"], fit["upper"]) for fit in answer["distributions"][0]["fits"]]
-    windows = [row for row in found if row["iw"]]
+    windows = [row for row in table if row["iw"]]
     assert [tuple(float(row[name]) for name in ("cdf", "lower", "upper")) for row in windows] == fits
 
 
@@ -34,9 +34,9 @@ def test_a_band_goes_around_its_curve_from_the_smallest_size_to_the_largest(
         )
         if path is not None
     )
-    there, back = band[: len(band) // 2], band[len(band) // 2 :]
-    assert [across for _, across in there] == [across for across, _ in curve[1:]]
-    for (_, share), (upper, _), (lower, _) in zip(curve, there, reversed(back), strict=False):
+    out, back = band[: len(band) // 2], band[len(band) // 2 :]
+    assert [across for _, across in out] == [across for across, _ in curve[1:]]
+    for (_, share), (upper, _), (lower, _) in zip(curve, out, reversed(back), strict=False):
         assert upper <= share <= lower
 
 

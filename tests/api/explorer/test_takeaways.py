@@ -18,8 +18,8 @@ CHOICE = f"crawl={MANY}&measure=responses&measure=first_flights&iw=3,10&mss=1460
 
 
 def program(page: str) -> str:
-    (found,) = re.findall(r'<pre id="program" data-copy>(.*?)</pre>', page, re.DOTALL)
-    return html.unescape(found)
+    (match,) = re.findall(r'<pre id="program" data-copy>(.*?)</pre>', page, re.DOTALL)
+    return html.unescape(match)
 
 
 def test_the_program_runs_as_it_is_pasted_and_prints_the_shares_of_the_figure(tmp_path: Path) -> None:

@@ -41,8 +41,8 @@ def test_a_page_has_the_header_with_its_place(
     page = read(client, path)
     assert page.count('class="site-head"') == 1
     assert re.findall(r'href="([^"]*)" aria-current', page) == [marked]
-    found = re.findall(r'aria-label="Breadcrumbs">(.*?)</nav>', page)
-    assert re.findall(r'href="([^"]*)"', found[0] if found else "") == crumbs
+    matches = re.findall(r'aria-label="Breadcrumbs">(.*?)</nav>', page)
+    assert re.findall(r'href="([^"]*)"', matches[0] if matches else "") == crumbs
 
 
 def test_every_page_says_what_it_is_where_its_link_is_shown(client: TestClient) -> None:
@@ -56,10 +56,10 @@ def test_every_page_says_what_it_is_where_its_link_is_shown(client: TestClient) 
 
 def test_a_release_is_described_as_a_data_set(client: TestClient) -> None:
     page = read(client, f"/releases/{LOCALWEB}/v1")
-    (found,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', page)
-    dataset = json.loads(found)
+    (matches,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', page)
+    dataset = json.loads(matches)
     assert (dataset["@type"], dataset["version"]) == ("Dataset", "1")
-    assert any(one["contentUrl"].endswith("item.parquet") for one in dataset["distribution"])
+    assert any(entry["contentUrl"].endswith("item.parquet") for entry in dataset["distribution"])
 
 
 def test_the_lists_have_every_release_and_every_report(client: TestClient) -> None:
@@ -109,10 +109,10 @@ def test_robots_find_the_site_map_whose_addresses_are_all_there(data_dir: Path) 
     ) as client:
         robots = client.get("/robots.txt").text
         (sitemap,) = re.findall(r"Sitemap: https://sizes.example(\S+)", robots)
-        found = re.findall(r"<loc>https://sizes.example([^<]*)</loc>", client.get(sitemap).text)
-        assert f"/releases/{LOCALWEB}/v2" in found
-        assert not any(path.startswith("/sites/") for path in found)
-        assert {client.get(path).status_code for path in found} == {200}
+        matches = re.findall(r"<loc>https://sizes.example([^<]*)</loc>", client.get(sitemap).text)
+        assert f"/releases/{LOCALWEB}/v2" in matches
+        assert not any(path.startswith("/sites/") for path in matches)
+        assert {client.get(path).status_code for path in matches} == {200}
         assert client.get("/favicon.ico").headers["content-type"] == "image/svg+xml"
 
 

@@ -37,7 +37,7 @@ def test_a_suffix_chooses_the_format(client: TestClient, path: str) -> None:
     assert client.get(f"{bare}.json?{query}").json() == client.get(path).json()
 
 
-@pytest.mark.parametrize("path", [one for one in IN_JSON if one != "initial-windows"])
+@pytest.mark.parametrize("path", [entry for entry in IN_JSON if entry != "initial-windows"])
 def test_an_address_that_is_json_alone_has_its_suffix_too(client: TestClient, path: str) -> None:
     with_suffix = client.get(f"/v1/{path}.json")
     assert (with_suffix.status_code, with_suffix.headers["content-type"]) == (200, "application/json")
@@ -56,7 +56,7 @@ def test_the_openapi_has_the_media_types_of_the_formats(client: TestClient) -> N
 @pytest.mark.parametrize(
     ("path", "offered"),
     [
-        ("visits", [one.suffix for one in FORMATS]),
+        ("visits", [entry.suffix for entry in FORMATS]),
         ("first-flight", ["json", "csv"]),
         ("over-the-years", ["json", "csv"]),
         *((path, ["json"]) for path in IN_JSON),
@@ -66,27 +66,27 @@ def test_a_suffix_that_is_not_offered_is_not_found_and_those_that_are_are_named(
     client: TestClient, path: str, offered: list[str], suffix: str
 ) -> None:
     problem = assert_problem(client.get(f"/v1/{path}.{suffix}"), "no-such-format", 404)
-    assert [one["suffix"] for one in problem["offered"]] == [f".{one}" for one in offered]
+    assert [entry["suffix"] for entry in problem["offered"]] == [f".{entry}" for entry in offered]
 
 
 @pytest.mark.parametrize("values", ["iw=3&iw=10,16", "iw=3,10&iw=16", "iw=3, 10 ,16"])
 def test_values_are_repeated_or_have_commas_between_them(client: TestClient, values: str) -> None:
     first_flight = client.get(f"/v1/first-flight?crawl={CRAWL}&{values}").json()
-    assert [one["iw"] for one in first_flight["windows"]] == [3, 10, 16]
+    assert [entry["iw"] for entry in first_flight["windows"]] == [3, 10, 16]
     assert {name: first_flight[name] for name in first_flight["windows"][0]} == first_flight["windows"][0]
     fits = client.get(f"/v1/distributions?crawl={CRAWL}&measure=responses&{values}").json()["distributions"][
         0
     ]["fits"]
-    assert [(one["iw"], one["share"]) for one in fits] == [
-        (one["iw"], one["share"]) for one in first_flight["windows"]
+    assert [(entry["iw"], entry["share"]) for entry in fits] == [
+        (entry["iw"], entry["share"]) for entry in first_flight["windows"]
     ]
     months = client.get(f"/v1/series?kind=localweb&{values}").json()["points"]
-    assert [(one["iw"], one["month"]) for one in months] == [
+    assert [(entry["iw"], entry["month"]) for entry in months] == [
         (iw, month) for iw in (3, 10, 16) for month in ("2026-10", "2026-11")
     ]
     table = list(csv.DictReader(io.StringIO(client.get(f"/v1/first-flight.csv?crawl={CRAWL}&{values}").text)))
     assert [(row["iw"], float(row["share"])) for row in table] == [
-        (str(one["iw"]), one["share"]) for one in fits
+        (str(entry["iw"]), entry["share"]) for entry in fits
     ]
     page = client.get(f"/explore?crawl={CRAWL}&measure=responses&{values}").text
     assert all(f"IW {iw}" in page for iw in (3, 10, 16))

@@ -25,7 +25,7 @@ def test_no_page_of_the_lab_has_a_fault_on_a_desk_or_a_phone(lab_client: TestCli
         pass
     held.may_end.clear()
     running, waiting = (give(lab_client, har()).headers["location"] for _ in range(2))
-    found = {}
+    by_page = {}
     with launch_browser() as browser:
         for path in ("/lab", where, running, waiting):
             # The page of the queue asks again by a header, which axe-core does not see; it has a link beside.
@@ -34,8 +34,8 @@ def test_no_page_of_the_lab_has_a_fault_on_a_desk_or_a_phone(lab_client: TestCli
                     page.set_viewport_size(SIZES[width])
                     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
                     if wrong := unreadable(page) + violations(page):
-                        found[path, width] = wrong
-    assert found == {}
+                        by_page[path, width] = wrong
+    assert by_page == {}
 
 
 def phases(waterfall: str | None) -> list[list[str]]:

@@ -70,7 +70,7 @@ CONTAINERS: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.parametrize("pack", CONTAINERS.values(), ids=CONTAINERS)
 def test_the_page_of_a_har_is_read_from_any_container(pack: Callable[[bytes], bytes]) -> None:
     kept, recipe = read_page(pack(har(DOCUMENT, STYLE, UNKNOWN)))
-    assert [one.url for one in kept] == [one["request"]["url"] for one in (DOCUMENT, STYLE, UNKNOWN)]
+    assert [item.url for item in kept] == [item["request"]["url"] for item in (DOCUMENT, STYLE, UNKNOWN)]
     assert (len(recipe.objects), recipe.left_out) == (2, 1)
 
 
@@ -100,7 +100,7 @@ def test_the_page_of_a_har_is_read_from_any_container(pack: Callable[[bytes], by
         (changed(bodySize=MOST_PAGE_BYTES), "100 MB"),
         (har(DOCUMENT, *images(MOST_RESPONSES)), "1,001 responses"),
     ],
-    ids=lambda one: str(one)[:24],
+    ids=lambda item: str(item)[:24],
 )
 def test_what_cannot_be_replayed_is_refused_in_a_sentence(content: bytes, said: str) -> None:
     with pytest.raises(Refused, match=said) as caught:

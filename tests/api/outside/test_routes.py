@@ -20,13 +20,13 @@ from verdict.two_years import ALIKE, ALL, SAME, comparison
 
 
 def test_every_series_has_its_source_unit_licence_and_flags(client: TestClient) -> None:
-    found = client.get("/v1/outside-series").json()["series"]
-    assert [one["id"] for one in found] == list(KINDS)
-    for one in found:
+    listed = client.get("/v1/outside-series").json()["series"]
+    assert [entry["id"] for entry in listed] == list(KINDS)
+    for entry in listed:
         assert all(
-            one[name] for name in ("title", "unit", "definition", "source", "url", "licence", "points")
+            entry[name] for name in ("title", "unit", "definition", "source", "url", "licence", "points")
         )
-    (weight,) = [one for one in found if one["id"] == "page-weight"]
+    (weight,) = [entry for entry in listed if entry["id"] == "page-weight"]
     assert [flag["date"][:4] for flag in weight["flags"]] == ["2012"] * 5 + [
         "2016",
         "2017",
@@ -37,9 +37,9 @@ def test_every_series_has_its_source_unit_licence_and_flags(client: TestClient) 
 
 
 def test_a_series_and_a_client_can_be_chosen(client: TestClient) -> None:
-    (found,) = client.get("/v1/outside-series?series=page-weight&client=mobile").json()["series"]
-    assert (len(found["points"]), {point["client"] for point in found["points"]}) == (223, {"mobile"})
-    first = found["points"][0]
+    (listed,) = client.get("/v1/outside-series?series=page-weight&client=mobile").json()["series"]
+    assert (len(listed["points"]), {point["client"] for point in listed["points"]}) == (223, {"mobile"})
+    first = listed["points"][0]
     assert (first["date"], sorted(first["values"])) == ("2011-05-16", ["p10", "p25", "p50", "p75", "p90"])
 
 
@@ -47,9 +47,9 @@ def test_the_csv_has_the_same_points(client: TestClient) -> None:
     answer = client.get("/v1/outside-series.csv?series=pervasive-sizes")
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     rows = list(csv.DictReader(io.StringIO(answer.text)))
-    stored = [one for one in load_points() if one.series == "pervasive-sizes"]
-    assert [row["date"] for row in rows] == [one.date for one in stored]
-    assert [float(row["share"]) for row in rows] == [one.values["share"] for one in stored]
+    stored = [entry for entry in load_points() if entry.series == "pervasive-sizes"]
+    assert [row["date"] for row in rows] == [entry.date for entry in stored]
+    assert [float(row["share"]) for row in rows] == [entry.values["share"] for entry in stored]
 
 
 @pytest.mark.parametrize("path", ["/v1/outside-series", "/v1/outside-series.csv"])
@@ -81,15 +81,15 @@ def test_the_picture_of_the_years_is_refused_where_no_other_year_is_recorded(cli
 def test_the_sentence_on_a_larger_window_has_the_numbers_of_the_stored_pairs(client: TestClient) -> None:
     page = re.sub(r"[ \n]+", " ", client.get("/over-the-years").text)
     same, _, rest = page.partition('id="larger-window"')[2].partition("</p>")
-    found = comparison(SAME)
-    for worth in found.of.values():
+    listed = comparison(SAME)
+    for worth in listed.of.values():
         assert interval_text(worth.gain_percent, "%") in same
         assert interval_text(worth.resent_pp, "pp") in same
-    assert interval_text(found.change.net_benefit_pp, "pp") in same
-    assert interval_text(found.change.gain_percent, "pp") in same
-    change = found.change.net_benefit_pp
-    said = "worth more" if change.lower > 0 else "worth less" if change.upper < 0 else "cannot be told"
-    assert said in re.findall("<strong>(.*?)</strong>", same)[0]
+    assert interval_text(listed.change.net_benefit_pp, "pp") in same
+    assert interval_text(listed.change.gain_percent, "pp") in same
+    change = listed.change.net_benefit_pp
+    words = "worth more" if change.lower > 0 else "worth less" if change.upper < 0 else "cannot be told"
+    assert words in re.findall("<strong>(.*?)</strong>", same)[0]
     assert interval_text(comparison(ALIKE).change.gain_percent, "pp") in same
     assert (
         rest.count('class="c2 whisker"') == 2 * 3 * 4
@@ -100,9 +100,9 @@ def test_the_csv_has_the_years_of_a_larger_window_and_their_difference(client: T
     rows = csv.DictReader(io.StringIO(client.get("/v1/over-the-years.csv").text))
     stored = {(row["what"], row["responses"], row["measure"], row["release"]): row for row in rows}
     for pages in (SAME, ALL, ALIKE):
-        found = comparison(pages)
+        listed = comparison(pages)
         row = stored["larger window, change", pages, "gain_percent", "wpt-2019-12"]
-        assert float(row["change"]) == pytest.approx(found.change.gain_percent.estimate)
+        assert float(row["change"]) == pytest.approx(listed.change.gain_percent.estimate)
         assert float(row["value_after"]) - float(row["value"]) == pytest.approx(float(row["change"]))
         before = stored["larger window", pages, "gain_percent", "wpt-2019-12"]
         assert (before["value"], before["iw"], before["list"]) == (row["value"], "16p", "top 200 by links")

@@ -29,8 +29,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     rows = CrawlName(month="2026-11")
     write_tables(root / "tables", made_up())
     others = {path.name: path for path in (root / "tables").iterdir()}
-    for one in (rows, CrawlName(month="2026-10")):
-        write_release_with_items(root / "releases", one, others=others, rows={"visit": SITES})
+    for crawl in (rows, CrawlName(month="2026-10")):
+        write_release_with_items(root / "releases", crawl, others=others, rows={"visit": SITES})
     record(root / "releases", [f"{rows}/v1"], wrong="too large", advice="wait", date="2026-12-04")
     write_version(root / "reports" / "2026", Publication(date="2027-01-15"), **CITABLE)
     write_progress(root / "progress", running(datetime.datetime.now(datetime.UTC)))

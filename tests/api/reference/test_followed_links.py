@@ -110,14 +110,14 @@ LAB: dict[str, Any] = {
 
 def described(service: TestClient) -> dict[str, Any]:
     """The service's OpenAPI, with links between its answers, the ways to the next page, and the lab."""
-    found: dict[str, Any] = service.get("/openapi.json").json()
-    found["paths"] = linked(found["paths"])
+    followed: dict[str, Any] = service.get("/openapi.json").json()
+    followed["paths"] = linked(followed["paths"])
     for path, parameters in PAGES.items():
-        operation = found["paths"][path]["get"]
+        operation = followed["paths"][path]["get"]
         following = {"operationId": operation["operationId"], "parameters": parameters}
         operation["responses"]["200"].setdefault("links", {})["next"] = following
-    found["paths"] |= LAB
-    return found
+    followed["paths"] |= LAB
+    return followed
 
 
 def links(described: dict[str, Any]) -> set[str]:
@@ -143,7 +143,7 @@ def walked(service: TestClient, described: dict[str, Any], number: int = 1) -> c
     # The links alone, and parameters as they are described.
     schema.config.phases.stateful.inference.algorithms = []
     schema.config.generation.modes = [GenerationMode.POSITIVE]
-    found: collections.Counter[str] = collections.Counter()
+    followed: collections.Counter[str] = collections.Counter()
 
     @seed(number)
     class Walk(schema.as_state_machine()):  # type: ignore[misc]  # schemathesis makes the class
@@ -158,7 +158,7 @@ def walked(service: TestClient, described: dict[str, Any], number: int = 1) -> c
             case.validate_response(response, checks=CHECKS)
             step = self.recorder.cases[case.id]
             if step.transition is not None and step.is_transition_applied and response.status_code < 400:
-                found[step.transition.id] += 1
+                followed[step.transition.id] += 1
 
     Walk.run(
         settings=settings(
@@ -170,19 +170,19 @@ def walked(service: TestClient, described: dict[str, Any], number: int = 1) -> c
             suppress_health_check=list(HealthCheck),
         )
     )
-    return found
+    return followed
 
 
 def test_calls_that_follow_from_answers_get_what_is_documented(service: TestClient) -> None:
     document = described(service)
-    found: collections.Counter[str] = collections.Counter()
+    followed: collections.Counter[str] = collections.Counter()
     for number in range(1, MOST_SEEDS + 1):
-        found += walked(service, document, number)
-        if found.keys() == links(document):
+        followed += walked(service, document, number)
+        if followed.keys() == links(document):
             break
-    assert found.keys() == links(document)
-    assert len(found) > sum(map(len, LINKS.values()))
-    assert found.total() >= LEAST_FOLLOWED
+    assert followed.keys() == links(document)
+    assert len(followed) > sum(map(len, LINKS.values()))
+    assert followed.total() >= LEAST_FOLLOWED
 
 
 def test_a_status_that_is_not_documented_is_found(service: TestClient) -> None:

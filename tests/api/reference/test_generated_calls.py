@@ -56,7 +56,9 @@ def address(tmp_path: Path) -> Iterator[str]:
 def calls(draw: st.DrawFn, operation: Any) -> Case[Any]:
     """A call of an operation; in about two of three its parameters name what is there."""
     case: Case[Any] = draw(operation.as_strategy())
-    required = {one["name"] for one in operation.definition.raw.get("parameters", []) if one.get("required")}
+    required = {
+        field["name"] for field in operation.definition.raw.get("parameters", []) if field.get("required")
+    }
     is_there = draw(st.sampled_from([True, True, False]))
     for name, values in THERE.items():
         if is_there and name in required:
@@ -67,7 +69,7 @@ def calls(draw: st.DrawFn, operation: Any) -> Case[Any]:
 
 def answered(operation: Any, session: requests.Session) -> list[tuple[str, int]]:
     """Address and status of each answer to calls of an operation; redirects are not followed."""
-    found: list[tuple[str, int]] = []
+    answers: list[tuple[str, int]] = []
 
     @seed(1)
     @settings(
@@ -80,10 +82,10 @@ def answered(operation: Any, session: requests.Session) -> list[tuple[str, int]]
     @given(calls(operation))
     def call(case: Case[Any]) -> None:
         answer = case.call(session=session, timeout=WITHIN_S, max_redirects=0)
-        found.append((str(answer.request.url), answer.status_code))
+        answers.append((str(answer.request.url), answer.status_code))
 
     call()
-    return found
+    return answers
 
 
 def test_no_generated_call_gets_a_server_error_or_a_status_that_is_not_documented(address: str) -> None:

@@ -42,7 +42,7 @@ def write_crawl(
     folder = crawl.path(releases, version=version)
     write_tables(folder, tables)
     (folder / "dictionary.json").write_text("{}\n")
-    rows = {name: len(found) for name, found in tables.rows().items()} | write_computed(folder, crawl.kind)
+    rows = {name: len(part) for name, part in tables.rows().items()} | write_computed(folder, crawl.kind)
     make_release(folder, crawl, version=version, rows=rows)
     return folder
 

@@ -55,5 +55,5 @@ def test_every_filter_at_once_is_answered(client: TestClient) -> None:
     ranges = "&".join(
         f"{name}_at_least=0&{name}_at_most={2**31 - 1}" for name in ("id", "visit_id", "request_sent_us")
     )
-    found = client.get(f"/v1/responses?crawl={CRAWL}&limit=1000&{ranges}").json()["rows"]
-    assert len(found) == SITES * RESPONSES
+    answered = client.get(f"/v1/responses?crawl={CRAWL}&limit=1000&{ranges}").json()["rows"]
+    assert len(answered) == SITES * RESPONSES

@@ -46,12 +46,12 @@ def get(client: TestClient, path: str, /, **parameters: Any) -> httpx2.Response:
 
 def rows(client: TestClient, table: str = "responses", **parameters: Any) -> list[Row]:
     """The rows of one page of JSON."""
-    found: list[Row] = get(client, f"/v1/{table}", **{"limit": 10_000, **parameters}).json()["rows"]
-    return found
+    answered: list[Row] = get(client, f"/v1/{table}", **{"limit": 10_000, **parameters}).json()["rows"]
+    return answered
 
 
-def shown(found: list[Row], *names: str) -> list[tuple[Any, ...]]:
-    return [tuple(row[name] for name in names) for row in found]
+def shown(answered: list[Row], *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(row[name] for name in names) for row in answered]
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -59,13 +59,13 @@ def test_every_row_of_a_table_is_answered_with_every_column_in_the_order_of_its_
     client: TestClient, table: str
 ) -> None:
     expected = EVERY[TABLES[table].name]
-    found = rows(client, table)
+    answered = rows(client, table)
     times = {"started_at", "ended_at"}
-    assert [{k: v for k, v in row.items() if k not in times} for row in found] == [
+    assert [{k: v for k, v in row.items() if k not in times} for row in answered] == [
         {k: v for k, v in row.items() if k not in times} for row in expected
     ]
     if table == "visits":
-        assert found[0]["started_at"] == "2026-11-01T12:00:01.000000Z"
+        assert answered[0]["started_at"] == "2026-11-01T12:00:01.000000Z"
 
 
 def test_responses_are_filtered_by_what_their_size_rests_on(client: TestClient) -> None:
@@ -80,10 +80,10 @@ def test_responses_are_filtered_by_what_their_size_rests_on(client: TestClient) 
 def test_a_bulk_format_has_every_row_with_the_same_values(client: TestClient, suffix: str) -> None:
     names = ("visit_id", "id", "host", "wire_bytes", "wire_bytes_unknown")
     response = get(client, f"/v1/responses.{suffix}", fields=",".join(names))
-    found = LINES[suffix](response.content)
+    answered = LINES[suffix](response.content)
     unknown = "" if suffix == "csv" else None
     text = str if suffix == "csv" else (lambda value: value)
-    assert shown(found, *names) == [
+    assert shown(answered, *names) == [
         tuple(unknown if value is None else text(value) for value in row) for row in shown(RESPONSES, *names)
     ]
     assert f"{CRAWL}.v1.response.{suffix}" in response.headers["content-disposition"]
@@ -172,8 +172,8 @@ def test_next_is_absolute_where_the_service_has_a_base_url_and_names_the_version
 def test_a_page_of_a_bulk_format_has_its_next_in_the_header(client: TestClient, suffix: str) -> None:
     first = get(client, f"/v1/visits.{suffix}", limit=10, fields="id")
     second = client.get(first.links["next"]["url"])
-    found = [str(row["id"]) for page in (first, second) for row in LINES[suffix](page.content)]
-    assert found == [str(row["id"]) for row in EVERY["visit"]]
+    answered = [str(row["id"]) for page in (first, second) for row in LINES[suffix](page.content)]
+    assert answered == [str(row["id"]) for row in EVERY["visit"]]
     assert "next" not in second.links
 
 

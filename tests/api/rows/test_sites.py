@@ -100,7 +100,7 @@ def test_a_damaged_month_is_listed_as_damaged_and_the_others_are_answered(months
     with serving(months) as client:
         answer = client.get("/v1/sites/site1.test").json()
         assert [crawl["crawl"] for crawl in answer["crawls"]] == [str(EARLIER)]
-        assert [one["crawl"] for one in answer["damaged"]] == [CRAWL]
+        assert [entry["crawl"] for entry in answer["damaged"]] == [CRAWL]
         assert_problem(client.get(f"/v1/pages/1?crawl={CRAWL}"), "damaged-release", 503)
 
 
@@ -140,8 +140,8 @@ def test_the_windows_of_a_release_are_a_distribution_with_the_number_that_is_exa
     with serving(months) as client:
         answer = client.get("/v1/initial-windows", params={"crawl": CRAWL}).json()
         assert answer["provenance"]["crawl"] == CRAWL
-        found = {window["connections"]: window for window in answer["windows"]}
-        assert found["all"]["exact"] > 0
-        assert found["all"]["at_least"] > 0
-        assert sum(share["share"] for share in found["all"]["shares"]) == pytest.approx(1)
+        by_connections = {window["connections"]: window for window in answer["windows"]}
+        assert by_connections["all"]["exact"] > 0
+        assert by_connections["all"]["at_least"] > 0
+        assert sum(share["share"] for share in by_connections["all"]["shares"]) == pytest.approx(1)
         assert_problem(client.get("/v1/initial-windows?crawl=2001-01"), "no-such-crawl", 404)

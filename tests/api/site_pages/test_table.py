@@ -54,17 +54,17 @@ def three(tmp_path: Path) -> Path:
 def asked(client: TestClient, **parameters: Any) -> list[Row]:
     answer = client.get("/v1/sites", params={"crawl": CRAWL, **parameters})
     assert answer.status_code == 200, answer.text
-    found: list[Row] = answer.json()["rows"]
-    return found
+    sites: list[Row] = answer.json()["rows"]
+    return sites
 
 
 def test_a_row_has_what_the_site_s_own_page_and_rows_have(tmp_path: Path) -> None:
     write_crawl(tmp_path / "releases", NAME, made_up())
     with serving(tmp_path / "releases") as client:
-        found = asked(client)
-        assert [row["host"] for row in found] == [f"site{number}.test" for number in range(1, SITES + 1)]
+        sites = asked(client)
+        assert [row["host"] for row in sites] == [f"site{number}.test" for number in range(1, SITES + 1)]
         history = client.get("/v1/sites/site1.test").json()["crawls"][0]
-    assert found[0] == {
+    assert sites[0] == {
         "rank": 1,
         "host": "site1.test",
         "outcome": "ok",
@@ -86,10 +86,10 @@ def test_a_row_has_what_the_site_s_own_page_and_rows_have(tmp_path: Path) -> Non
 
 def test_sites_are_compared_by_their_names_with_the_month_before(three: Path) -> None:
     with serving(three) as client:
-        found = {row["host"]: row for row in asked(client)}
+        sites = {row["host"]: row for row in asked(client)}
         before = client.get("/v1/sites", params={"crawl": CRAWL}).json()["before"]["crawl"]
     assert before == str(EARLIER)
-    shares = {host: (row["share_before"], row["share"], row["share_change"]) for host, row in found.items()}
+    shares = {host: (row["share_before"], row["share"], row["share_change"]) for host, row in sites.items()}
     assert shares == {
         "site1.test": (1, 1, 0),
         "site2.test": (0.5, 0, -0.5),
@@ -110,8 +110,8 @@ def test_the_worst_sites_come_first_by_one_call_and_unknown_ones_last(three: Pat
 
 def test_a_stratum_counts_its_responses_alone(three: Path) -> None:
     with serving(three) as client:
-        found = {row["host"]: (row["responses"], row["share"]) for row in asked(client, protocol="h2")}
-        assert found == {"site1.test": (1, 1), "site2.test": (1, 0), "site3.test": (1, 0)}
+        sites = {row["host"]: (row["responses"], row["share"]) for row in asked(client, protocol="h2")}
+        assert sites == {"site1.test": (1, 1), "site2.test": (1, 0), "site3.test": (1, 0)}
         assert asked(client, resource_type="font") == []
         assert len(asked(client, rank_stratum=1000)) == 3
         assert asked(client, rank_stratum=10_000) == []

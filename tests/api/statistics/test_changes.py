@@ -42,12 +42,12 @@ def asked(client: TestClient, **parameters: Any) -> Any:
 
 
 def test_a_share_where_headers_were_not_counted_has_two_ends(years: TestClient) -> None:
-    found = asked(years, measure="share", responses="all", iw=30)
-    assert [change["end"] for change in found["changes"]] == ["bodies", "headers"]
-    for change in found["changes"]:
+    compared = asked(years, measure="share", responses="all", iw=30)
+    assert [change["end"] for change in compared["changes"]] == ["bodies", "headers"]
+    for change in compared["changes"]:
         assert (change["sites"], round(change["before"], 2), round(change["after"], 2)) == (28, 0.88, 0.81)
         assert change["lower"] < change["change"] < change["upper"] < 0
-    assert (found["before"]["quality"], found["after"]["quality"]) == ("recorded", "recorded")
+    assert (compared["before"]["quality"], compared["after"]["quality"]) == ("recorded", "recorded")
 
 
 @pytest.mark.parametrize(
@@ -63,20 +63,20 @@ def test_changes_are_those_of_a_first_count_from_the_recorders_files(
     years: TestClient, responses: str, iw: int, sites: int, before: float, after: float, within: float
 ) -> None:
     # It counted redirects among the images; of all responses see docs/recorded-pages.md.
-    one = asked(years, measure="share", responses=responses, iw=iw)["changes"][-1]
-    assert (one["sites"], one["end"] in ("headers", "whole")) == (sites, True)
-    assert (one["before"], one["after"]) == pytest.approx((before, after), abs=within)
+    newest = asked(years, measure="share", responses=responses, iw=iw)["changes"][-1]
+    assert (newest["sites"], newest["end"] in ("headers", "whole")) == (sites, True)
+    assert (newest["before"], newest["after"]) == pytest.approx((before, after), abs=within)
 
 
 def test_fewer_than_twenty_sites_have_no_numbers_and_a_reason(years: TestClient) -> None:
-    (one, *_) = asked(years, measure="share", responses="font", iw=10)["changes"]
-    assert (one["sites"], one["before"], one["change"]) == (14, None, None)
-    assert one["unknown"] == "fewer than 20 sites have such a response in both releases"
+    (newest, *_) = asked(years, measure="share", responses="font", iw=10)["changes"]
+    assert (newest["sites"], newest["before"], newest["change"]) == (14, None, None)
+    assert newest["unknown"] == "fewer than 20 sites have such a response in both releases"
 
 
 def test_a_set_of_images_alone_has_changes_of_images_alone(years: TestClient) -> None:
-    found = asked(years, **{"from": IN_2013}, measure="share", iw=10)["changes"]
-    assert {one["responses"] for one in found if one["sites"]} == {"image"}
+    compared = asked(years, **{"from": IN_2013}, measure="share", iw=10)["changes"]
+    assert {newest["responses"] for newest in compared if newest["sites"]} == {"image"}
 
 
 def test_the_csv_has_the_same_rows_and_the_canonical_address_names_versions(years: TestClient) -> None:
@@ -134,14 +134,14 @@ def test_the_data_of_the_figure_have_its_lists_and_releases(years: TestClient) -
     assert {row["what"] for row in rows} >= {"published", "share", "change"}
     described = years.get("/openapi.json").json()["components"]["schemas"]["YearsRow"]
     assert set(described["required"]) == set(described["properties"]) == set(rows[0])
-    (one,) = [
+    (newest,) = [
         row
         for row in rows
         if (row["what"], row["release"], row["responses"], row["iw"])
         == ("share", f"{IN_2025}/v1", "main", "30")
     ]
-    assert (one["list"], round(float(one["value"]), 4)) == ("CrUX's top 1,000 for Argentina", 0.6464)
-    assert json.loads(one["sites"]) == 591
+    assert (newest["list"], round(float(newest["value"]), 4)) == ("CrUX's top 1,000 for Argentina", 0.6464)
+    assert json.loads(newest["sites"]) == 591
 
 
 def test_without_recorded_sets_the_page_says_how_to_get_them(client: TestClient) -> None:

@@ -25,7 +25,7 @@ def rows() -> list[Row]:
     """An item of each window's size and one of a byte more, for a part of all windows,
     over h2 and http/1.1 by chance."""
     chance = random.Random(5)
-    pattern = next(one for one in item_table().to_pylist() if one["measure"] == "responses")
+    pattern = next(item for item in item_table().to_pylist() if item["measure"] == "responses")
     ends = [iw * mss for iw, mss in itertools.product(range(1, 101), SEGMENTS)]
     sizes = sorted(end + more for end in chance.sample(ends, 300) for more in (0, 1))
     return [
@@ -44,8 +44,8 @@ def test_counts_are_exact_at_every_window(rows: list[Row], protocol: str | None,
         for mss, first in itertools.product(SEGMENTS, range(1, 101, AT_ONCE)):
             windows = [*range(first, first + AT_ONCE)]
             asked: Row = {"crawl": str(CRAWL), "measure": "responses", "mss": mss, "iw": windows, **stratum}
-            (found,) = client.get("/v1/distributions", params=asked).json()["distributions"]
-            counted = {fit["iw"]: (fit["count"], fit["share"]) for fit in found["fits"]}
+            (distribution,) = client.get("/v1/distributions", params=asked).json()["distributions"]
+            counted = {fit["iw"]: (fit["count"], fit["share"]) for fit in distribution["fits"]}
             expected = {iw: sum(size <= iw * mss for size in sizes) for iw in windows}
             assert counted == {iw: (count, count / len(sizes)) for iw, count in expected.items()}, mss
-            assert all(fit["lower"] <= fit["share"] <= fit["upper"] for fit in found["fits"])
+            assert all(fit["lower"] <= fit["share"] <= fit["upper"] for fit in distribution["fits"])

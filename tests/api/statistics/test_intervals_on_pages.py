@@ -20,13 +20,13 @@ def test_pages_print_an_interval_beside_every_share_and_quantile_and_draw_a_band
     write_release_with_items(tmp_path, CRAWL)
     with serving(tmp_path) as client:
         asked = {"crawl": str(CRAWL), "measure": "responses", "iw": "10"}
-        (found,) = client.get("/v1/distributions", params=asked).json()["distributions"]
+        (answer,) = client.get("/v1/distributions", params=asked).json()["distributions"]
         home, release = client.get("/").text, client.get(RELEASE).text
-    (fit,), quantiles = found["fits"], {quantile["percent"]: quantile for quantile in found["quantiles"]}
+    (fit,), quantiles = answer["fits"], {quantile["percent"]: quantile for quantile in answer["quantiles"]}
     shares = [percent(fit[name]) for name in ("share", "lower", "upper")]
     medians, tails = (
-        [size(quantiles[one][name]) for name in ("size_bytes", "lower_bytes", "upper_bytes")]
-        for one in (50, 95)
+        [size(quantiles[place][name]) for name in ("size_bytes", "lower_bytes", "upper_bytes")]
+        for place in (50, 95)
     )
     for value, lower, upper in (shares, medians, tails):
         assert f"{value} <small>{between([lower, upper])}</small>" in release

@@ -19,12 +19,12 @@ from tests.api.test_v1 import assert_problem
 def series(client: TestClient, **parameters: str | int) -> dict[str, Any]:
     response = client.get("/v1/series", params={"kind": "localweb", **parameters})
     assert response.status_code == 200, response.text
-    found: dict[str, Any] = response.json()
-    return found
+    body: dict[str, Any] = response.json()
+    return body
 
 
-def values(found: dict[str, Any]) -> list[tuple[str, float | None]]:
-    return [(point["month"], point["value"]) for point in found["points"]]
+def values(body: dict[str, Any]) -> list[tuple[str, float | None]]:
+    return [(point["month"], point["value"]) for point in body["points"]]
 
 
 def another_month(data_dir: Path, month: str, **facts: Any) -> Path:
@@ -32,8 +32,8 @@ def another_month(data_dir: Path, month: str, **facts: Any) -> Path:
     return write_release(data_dir / "releases", crawl, version=1, **facts)
 
 
-def flags(found: dict[str, Any]) -> list[tuple[str, str, bool]]:
-    return [(flag["month"], flag["what"], flag["is_break"]) for flag in found["flags"]]
+def flags(body: dict[str, Any]) -> list[tuple[str, str, bool]]:
+    return [(flag["month"], flag["what"], flag["is_break"]) for flag in body["flags"]]
 
 
 @pytest.mark.parametrize(
@@ -74,17 +74,17 @@ def test_a_measure_without_a_known_size_has_no_value_rather_than_zero(client: Te
 
 def test_a_month_without_a_release_is_a_gap_and_not_left_out(client: TestClient, data_dir: Path) -> None:
     another_month(data_dir, "2027-01")
-    found = series(client, iw=10)
-    assert values(found) == [("2026-10", 0.5), ("2026-11", 0.5), ("2026-12", None), ("2027-01", 0.5)]
-    assert found["points"][2]["value_unknown"] == "there is no release of this month"
+    body = series(client, iw=10)
+    assert values(body) == [("2026-10", 0.5), ("2026-11", 0.5), ("2026-12", None), ("2027-01", 0.5)]
+    assert body["points"][2]["value_unknown"] == "there is no release of this month"
 
 
 def test_a_damaged_month_has_no_value_and_says_so(client: TestClient, data_dir: Path) -> None:
     (path,) = data_dir.glob("releases/month=2026-10/**/distribution.parquet")
     path.write_bytes(b"not parquet")
-    found = series(client, iw=10)
-    assert values(found) == [("2026-10", None), ("2026-11", 0.5)]
-    assert "distribution.parquet" in found["points"][0]["value_unknown"]
+    body = series(client, iw=10)
+    assert values(body) == [("2026-10", None), ("2026-11", 0.5)]
+    assert "distribution.parquet" in body["points"][0]["value_unknown"]
 
 
 def test_a_series_can_be_cut_to_months(client: TestClient, data_dir: Path) -> None:
@@ -126,9 +126,11 @@ def test_a_month_of_another_part_of_the_list_is_a_break(
 ) -> None:
     another_month(data_dir, "2026-12", rows={"site": 1000})
     another_month(data_dir, "2027-01", rows={"site": sites})
-    found = series(client)["flags"]
-    assert flags({"flags": found}) == [("2027-01", "list", True)] * is_flagged
-    assert [(one["before"], one["after"]) for one in found] == [("1000 sites", f"{sites} sites")] * is_flagged
+    body = series(client)["flags"]
+    assert flags({"flags": body}) == [("2027-01", "list", True)] * is_flagged
+    assert [(entry["before"], entry["after"]) for entry in body] == [
+        ("1000 sites", f"{sites} sites")
+    ] * is_flagged
 
 
 def test_the_flag_of_a_method_tells_what_changed(

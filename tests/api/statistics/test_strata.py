@@ -48,8 +48,8 @@ def client(request: pytest.FixtureRequest) -> TestClient:
 def distributions(client: TestClient, crawl: str = CRAWL, **parameters: Any) -> dict[str, Any]:
     response = client.get("/v1/distributions", params={"crawl": crawl, **parameters})
     assert response.status_code == 200, response.text
-    found: dict[str, Any] = response.json()
-    return found
+    counted: dict[str, Any] = response.json()
+    return counted
 
 
 def rows(**wanted: Any) -> list[int]:
@@ -72,31 +72,31 @@ def test_a_stratum_and_any_cross_has_its_exact_shares_and_quantiles(
 ) -> None:
     answer = distributions(client, measure="responses", iw=[3, 10], **stratum)
     assert answer["stratum"] == stratum
-    (found,) = answer["distributions"]
+    (counted,) = answer["distributions"]
     sizes = rows(measure="responses", **stratum)
-    assert found["known"] == len(sizes)
-    for fit in found["fits"]:
+    assert counted["known"] == len(sizes)
+    for fit in counted["fits"]:
         assert fit["count"] == sum(size <= fit["window_bytes"] for size in sizes)
-    medians = [quantile["size_bytes"] for quantile in found["quantiles"] if quantile["percent"] == 50]
+    medians = [quantile["size_bytes"] for quantile in counted["quantiles"] if quantile["percent"] == 50]
     assert medians == [sizes[(len(sizes) + 1) // 2 - 1]]
 
 
 def test_every_share_and_quantile_has_an_interval_that_holds_it(client: TestClient) -> None:
     answer = distributions(client, measure="responses", iw=[1, 3, 10, 1000])
-    (found,) = answer["distributions"]
-    assert (answer["confidence"], found["interval_unknown"], found["sites"]) == (0.95, None, 30)
-    for fit in found["fits"]:
+    (counted,) = answer["distributions"]
+    assert (answer["confidence"], counted["interval_unknown"], counted["sites"]) == (0.95, None, 30)
+    for fit in counted["fits"]:
         assert fit["lower"] <= fit["share"] <= fit["upper"]
-    for quantile in found["quantiles"]:
+    for quantile in counted["quantiles"]:
         assert quantile["lower_bytes"] <= quantile["size_bytes"] <= quantile["upper_bytes"]
 
 
 def test_a_stratum_of_few_sites_has_shares_without_intervals(client: TestClient) -> None:
-    (found,) = distributions(client, measure="responses", rank_stratum=1000)["distributions"]
-    assert found["sites"] == 16
-    assert found["fits"][0]["share"] is not None
-    assert found["fits"][0]["lower"] is None
-    assert "fewer than 20 sites" in found["interval_unknown"]
+    (counted,) = distributions(client, measure="responses", rank_stratum=1000)["distributions"]
+    assert counted["sites"] == 16
+    assert counted["fits"][0]["share"] is not None
+    assert counted["fits"][0]["lower"] is None
+    assert "fewer than 20 sites" in counted["interval_unknown"]
 
 
 def test_a_stratum_that_a_release_lacks_is_unknown_with_a_sentence(client: TestClient) -> None:
@@ -114,14 +114,16 @@ def test_recorded_pages_have_no_stratum_of_rank(client: TestClient, data_dir: Pa
 
 
 def test_a_stratum_without_an_item_is_empty_and_not_zero(client: TestClient) -> None:
-    (found,) = distributions(client, measure="responses", protocol="h3")["distributions"]
-    assert (found["known"], found["fits"][0]["share"], found["quantiles"]) == (0, None, [])
-    assert found["interval_unknown"] == "no size is known"
+    (counted,) = distributions(client, measure="responses", protocol="h3")["distributions"]
+    assert (counted["known"], counted["fits"][0]["share"], counted["quantiles"]) == (0, None, [])
+    assert counted["interval_unknown"] == "no size is known"
 
 
 def test_measures_without_a_dimension_are_left_out_or_refused(client: TestClient) -> None:
-    found = distributions(client, resource_type="image")["distributions"]
-    assert [one["measure"] for one in found] == [name for name in MEASURES if name.startswith("responses")]
+    counted = distributions(client, resource_type="image")["distributions"]
+    assert [entry["measure"] for entry in counted] == [
+        name for name in MEASURES if name.startswith("responses")
+    ]
     refused = client.get("/v1/distributions", params={"crawl": CRAWL, "measure": "pages", "protocol": "h2"})
     assert_problem(refused, "bad-parameter", 400, mentions="protocol: the measure pages has")
 
@@ -137,9 +139,9 @@ def test_a_value_that_no_stratum_has_is_refused(client: TestClient, query: str) 
 
 
 def test_a_series_has_the_stratum_in_each_month(client: TestClient) -> None:
-    found = client.get("/v1/series?kind=localweb&protocol=h2&iw=3").json()
-    assert found["stratum"] == {"protocol": "h2"}
-    values = {point["month"]: (point["value"], point["value_unknown"]) for point in found["points"]}
+    counted = client.get("/v1/series?kind=localweb&protocol=h2&iw=3").json()
+    assert counted["stratum"] == {"protocol": "h2"}
+    values = {point["month"]: (point["value"], point["value_unknown"]) for point in counted["points"]}
     sizes = rows(measure="responses", protocol="h2")
     assert values["2026-12"] == (sum(size <= 4290 for size in sizes) / len(sizes), None)
     for month in ("2026-10", "2026-11"):
@@ -150,9 +152,9 @@ def test_a_series_has_the_stratum_in_each_month(client: TestClient) -> None:
 def test_a_series_has_an_interval_where_the_month_says_which_sites(
     client: TestClient, statistic: str
 ) -> None:
-    found = client.get(f"/v1/series?kind=localweb&statistic={statistic}").json()["points"]
-    assert [point["lower"] is not None for point in found] == [False, False, True]
-    december = found[-1]
+    counted = client.get(f"/v1/series?kind=localweb&statistic={statistic}").json()["points"]
+    assert [point["lower"] is not None for point in counted] == [False, False, True]
+    december = counted[-1]
     assert december["lower"] <= december["value"] <= december["upper"]
     assert december["sites"] == 30
 

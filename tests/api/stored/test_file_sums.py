@@ -26,14 +26,14 @@ def test_a_cached_checksum_does_not_wait_for_a_file_that_is_being_read(
     monkeypatch.setattr(inspection, "sha256", slow)
     reading = threading.Thread(target=known.of, args=[large])
     reading.start()
-    found: list[str] = []
+    sums: list[str] = []
     assert begun.wait(120)
-    asking = threading.Thread(target=lambda: found.append(known.of(small)))
+    asking = threading.Thread(target=lambda: sums.append(known.of(small)))
     asking.start()
     asking.join(5)
-    waited = not found
+    waited = not sums
     may_end.set()
     reading.join()
     asking.join()
     assert not waited
-    assert found == [expected]
+    assert sums == [expected]

@@ -95,9 +95,9 @@ def test_a_site_has_the_same_rows_as_by_queries_however_they_are_cut(
     crawled.prepare()
     by_files, by_queries = crawled.reader(crawled.prepared), crawled.reader(None)
     for host in hosts(MADE_UP_SITES):
-        found = by_files.site(crawled.version, host)
-        assert found == by_queries.site(crawled.version, host), host
-        assert found.responses, host
+        by_file = by_files.site(crawled.version, host)
+        assert by_file == by_queries.site(crawled.version, host), host
+        assert by_file.responses, host
     first = by_files.site(crawled.version, "site1.test")
     assert [(visit["outcome"], visit["is_final"]) for visit in first.visits] == [
         ("ok", True),
