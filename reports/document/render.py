@@ -76,8 +76,13 @@ def unbroken(value: Any) -> Any:  # noqa: ANN401  # a template prints any type
 
 
 def link_terms(text: str, glossary: Mapping[str, str]) -> Markup:
-    """Return a text in which each term leads to its meaning the first time."""
-    marked_up = str(escape(unbroken(text)))
+    """Return a text in which each term leads to its meaning the first time, and a command between backticks
+    is code.
+
+    >>> print(link_terms("no back-cast: run `firstflight demo` & read", {"back-cast": "of 2010"}))
+    no <a class="term" href="#term-back-cast">back-cast</a>: run <code>firstflight demo</code> &amp; read
+    """
+    marked_up = re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(unbroken(text))))
     for term in sorted(glossary, key=len, reverse=True):
         marked_up = _link_first(marked_up, term)
     return Markup(marked_up)  # noqa: S704  # escaped above; terms and anchors are ours
