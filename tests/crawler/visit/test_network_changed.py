@@ -49,8 +49,9 @@ async def within(chromium: Path) -> dict[str, object]:
     ip(
         "link set lo up",
         "link add ff0 type veth peer name ff1",
-        "link set ff0 up",
-        "link set ff1 up",
+        # An IPv6 address, which is ready seconds later, would be a change of its own.
+        "link set ff0 addrgenmode none up",
+        "link set ff1 addrgenmode none up",
         "address add 10.1.0.2/24 dev ff0",
         f"neighbour add {SILENT} lladdr 02:00:00:00:00:01 dev ff0",
     )
