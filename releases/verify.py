@@ -78,6 +78,8 @@ def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
     broken = broken_sums(release.path)
     held = f"{len(release.manifest.files) + 1} files are as in SHA256SUMS"
     yield Check("checksums", not broken, ", ".join(f"{name} is not" for name in broken) or held)
+    if any((release.path / name).is_fifo() for name in broken):
+        return  # to read a pipe is to wait for a writer
     yield _readable("columns", lambda: _columns(release))
     yield _readable("rows are as many as the manifest says", lambda: _rows(release))
     yield _readable("the audit by packets is as the manifest says", lambda: _packets(release))

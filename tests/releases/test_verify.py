@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -127,6 +128,13 @@ def test_a_missing_and_a_foreign_file_are_found(release: Release) -> None:
     evidence = failed(release)["checksums"]
     assert "site.parquet is not" in evidence
     assert "notes.txt is not" in evidence
+
+
+def test_a_pipe_in_the_place_of_a_table_is_found_and_not_read(release: Release) -> None:
+    release.file("visit").unlink()
+    os.mkfifo(release.file("visit"))
+    (checksums,) = verify(release, None)
+    assert (checksums.holds, checksums.evidence) == (False, "visit.parquet is not")
 
 
 def test_missing_sums_are_found(release: Release) -> None:
