@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from crawler.errors import LaunchFailed
 from crawler.fifo import Drain
 from crawler.netlog.assembler import EVENTS, Assembler, Traffic
 from crawler.netlog.event import NO_SOURCE, Event
@@ -73,10 +74,16 @@ class LogStream:
         self._drain = Drain(path, self._read)
 
     async def missing_events(self) -> list[str]:
-        """Return the wanted events that the browser's log does not have, once its first line has come."""
-        async with asyncio.timeout(FIRST_LINE_S):
-            while self.reader.missing is None:
-                await asyncio.sleep(0.01)
+        """Return the wanted events that the browser's log does not have, once its first line has come.
+
+        LaunchFailed if none comes: the browser ended as soon as it had started.
+        """
+        try:
+            async with asyncio.timeout(FIRST_LINE_S):
+                while self.reader.missing is None:
+                    await asyncio.sleep(0.01)
+        except TimeoutError as exc:
+            raise LaunchFailed(f"Chromium wrote no line of its log within {FIRST_LINE_S:g} s") from exc
         return sorted(self.reader.missing)
 
     def begin(self) -> int:

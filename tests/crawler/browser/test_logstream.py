@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from crawler.browser import logstream
 from crawler.browser.logstream import APART_NS, READINGS, LogStream, now_ms, read_clocks
+from crawler.errors import LaunchFailed
 
 CONSTANTS = {
     "logEventTypes": {"REQUEST_ALIVE": 1, "URL_REQUEST_START_JOB": 2},
@@ -40,6 +42,21 @@ def test_late_events_of_one_visit_are_not_in_the_next(tmp_path: Path) -> None:
         return [exchange.url for exchange in log.finish().exchanges]
 
     assert asyncio.run(run()) == ["https://now.test/"]
+
+
+def test_a_browser_that_ends_before_its_log_begins_has_not_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logstream, "FIRST_LINE_S", 0.1)
+
+    async def run() -> None:
+        log = LogStream(tmp_path / "log")
+        log.path.open("w").close()
+        with pytest.raises(LaunchFailed, match="wrote no line of its log"):
+            await log.missing_events()
+        await asyncio.to_thread(log.close)
+
+    asyncio.run(run())
 
 
 def test_unreadable_lines_count_in_the_visit_in_which_they_came(tmp_path: Path) -> None:
