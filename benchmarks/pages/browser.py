@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, sync_playwright
 
 from benchmarks.pages.addresses import AS_A_BROWSER
 from firstflight.settings import from_environment
@@ -62,16 +62,14 @@ def open_page(browser: Browser | BrowserContext, client: TestClient, path: str) 
         response = client.get(url.removeprefix(ORIGIN), headers=AS_A_BROWSER)
         route.fulfill(status=response.status_code, headers=dict(response.headers), body=response.content)
 
+    def note(message: ConsoleMessage) -> None:
+        is_own_status = _without_query(message.location["url"]) == _without_query(ORIGIN + path)
+        if message.type == "error" and not is_own_status:
+            faults.append(message.text)
+
     page = browser.new_page()
     page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on(
-        "console",
-        lambda said: (
-            faults.append(said.text)
-            if said.type == "error" and _without_query(said.location["url"]) != _without_query(ORIGIN + path)
-            else None
-        ),
-    )
+    page.on("console", note)
     page.route(lambda url: not url.startswith("data:"), answer)
     try:
         page.goto(f"{ORIGIN}{path}", wait_until="load")

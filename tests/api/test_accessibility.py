@@ -27,6 +27,7 @@ from tests.api.conftest import write_release_with_items
 from tests.api.faults import unreadable, violations
 from tests.api.rows.conftest import NAME, made_up, write_crawl
 from tests.circles import ALL
+from tests.factories.contrast import contrast
 
 WITH_ROWS = dataclasses.replace(NAME, month="2026-09")
 """A crawl whose release has the tables of its page loads."""
@@ -62,6 +63,9 @@ and pages of what is cited."""
 
 PART = re.compile(r'<(?:link rel="stylesheet" href|script[^>]* src)="([^"]+)"')
 """Style sheets and scripts of a page."""
+
+TEXT_AND_GROUND = "(body => [body.color, body.backgroundColor])(getComputedStyle(document.body))"
+"""JavaScript that gives the colours of a page's text and of its background."""
 
 WAYS = tuple(itertools.product(SIZES, SCHEMES))
 OFTEN = ((1280, "light"), (390, "dark"))
@@ -115,6 +119,29 @@ def test_no_page_has_a_fault_on_a_desk_or_a_phone_by_day_or_by_night(
                 if wrong:
                     found[path, width, scheme] = wrong
     assert found == {}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", ["/", "/releases/2026-11.desktop.local.tcp.localweb", "/about-the-crawler"])
+def test_text_stands_out_and_nothing_scrolls_sideways_on_the_narrowest_phone(
+    service: TestClient, browser: Browser, path: str
+) -> None:
+    with open_page(browser, service, path) as page:
+        for size, scheme in itertools.product((SIZES[1280], {"width": 360, "height": 740}), SCHEMES):
+            page.set_viewport_size(size)
+            page.emulate_media(color_scheme=scheme)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert contrast(*page.evaluate(TEXT_AND_GROUND)) > 7
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", [REPORT, REFERENCE])
+def test_reports_and_the_reference_do_not_scroll_sideways_on_the_narrowest_phone(
+    service: TestClient, browser: Browser, path: str
+) -> None:
+    with open_page(browser, service, path) as page:
+        page.set_viewport_size({"width": 360, "height": 740})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_no_page_is_heavier_than_its_bound_with_its_style_and_its_scripts(service: TestClient) -> None:

@@ -50,7 +50,7 @@ def rows(client: TestClient, table: str = "responses", **parameters: Any) -> lis
     return answered
 
 
-def shown(answered: list[Row], *names: str) -> list[tuple[Any, ...]]:
+def pick(answered: list[Row], *names: str) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in names) for row in answered]
 
 
@@ -83,8 +83,8 @@ def test_a_bulk_format_has_every_row_with_the_same_values(client: TestClient, su
     answered = LINES[suffix](response.content)
     unknown = "" if suffix == "csv" else None
     text = str if suffix == "csv" else (lambda value: value)
-    assert shown(answered, *names) == [
-        tuple(unknown if value is None else text(value) for value in row) for row in shown(RESPONSES, *names)
+    assert pick(answered, *names) == [
+        tuple(unknown if value is None else text(value) for value in row) for row in pick(RESPONSES, *names)
     ]
     assert f"{CRAWL}.v1.response.{suffix}" in response.headers["content-disposition"]
 
@@ -139,7 +139,7 @@ def test_a_filter_keeps_the_rows_that_meet_it_and_no_others(
     client: TestClient, asked: Row, kept: Callable[[Row], bool]
 ) -> None:
     expected = [row for row in RESPONSES if kept(row)]
-    assert shown(rows(client, **asked), "visit_id", "id") == shown(expected, "visit_id", "id")
+    assert pick(rows(client, **asked), "visit_id", "id") == pick(expected, "visit_id", "id")
 
 
 def test_a_time_is_a_filter_with_its_zone(client: TestClient) -> None:
@@ -152,10 +152,10 @@ def test_pages_follow_one_another_until_next_is_null_and_miss_no_row(client: Tes
     while url:
         response = client.get(url)
         page = response.json()
-        seen.append(shown(page["rows"], "visit_id", "id"))
+        seen.append(pick(page["rows"], "visit_id", "id"))
         assert (f'<{page["next"]}>; rel="next"' in response.headers["link"]) is (page["next"] is not None)
         url = page["next"]
-    expected = shown([row for row in RESPONSES if row["wire_bytes"] is not None], "visit_id", "id")
+    expected = pick([row for row in RESPONSES if row["wire_bytes"] is not None], "visit_id", "id")
     assert [key for page in seen for key in page] == expected
     assert [len(page) for page in seen] == [7, 7, 7, 7, 7, 1]
 
