@@ -29,6 +29,10 @@ Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 
+OF_THE_PAGE = ("Failed to load resource", "The Cross-Origin-Opener-Policy header has been ignored")
+"""Beginnings of errors that a page may have itself: its own status, and an origin without TLS."""
+
+
 class Faulty(Exception):
     """A page asked for something elsewhere, or the browser's console has an error of it."""
 
@@ -63,8 +67,8 @@ def open_page(browser: Browser | BrowserContext, client: TestClient, path: str) 
         route.fulfill(status=response.status_code, headers=dict(response.headers), body=response.content)
 
     def note(message: ConsoleMessage) -> None:
-        is_own_status = _without_query(message.location["url"]) == _without_query(ORIGIN + path)
-        if message.type == "error" and not is_own_status:
+        is_of_page = _without_query(message.location["url"]) == _without_query(ORIGIN + path)
+        if message.type == "error" and not (is_of_page and message.text.startswith(OF_THE_PAGE)):
             faults.append(message.text)
 
     page = browser.new_page()
