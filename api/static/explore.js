@@ -12,10 +12,15 @@ function bytes(size) {
   return `${Number((size / 1000 ** unit).toPrecision(3))}\u202f${["B", "kB", "MB", "GB"][unit]}`;
 }
 
-async function text(address) {
-  const answer = await fetch(address);
-  if (!answer.ok) throw new Error(`the service answered ${answer.status}`);
-  return answer.text();
+// The text at an address, and the address that it has; an Error names the parameter that is wrong, if one is.
+async function ask(address) {
+  const headers = { Accept: "application/problem+json, */*" };
+  const answer = await fetch(address, { headers }).catch(() => {
+    throw new Error("the service does not answer; press Show to ask again");
+  });
+  if (answer.ok) return { text: await answer.text(), url: answer.url };
+  const { detail = `the service answered ${answer.status}`, errors } = await answer.json().catch(() => ({}));
+  throw Object.assign(new Error(errors?.[0].detail ?? detail), { parameter: errors?.[0].parameter });
 }
 
 // The curves of each measure: a release and its steps, each a size, a share and the ends of its interval.
@@ -47,10 +52,11 @@ function element(name, attributes, parent) {
 
 async function enliven(figure) {
   const width = figure.clientWidth;
-  const [svg, csv] = await Promise.all([
-    text(`${figure.dataset.svg}&width=${Math.max(360, Math.round(width))}`),
-    text(figure.dataset.csv),
+  const [{ text: svg }, { text: csv }] = await Promise.all([
+    ask(`${figure.dataset.svg}&width=${Math.max(360, Math.round(width))}`),
+    ask(figure.dataset.csv),
   ]);
+  if (!figure.isConnected) return; // another choice took its place
   // The page's style sheet has the colours, and its policy allows no other.
   const plain = svg.replace(/<style>[^]*?<\/style>/, "");
   const drawing = document.importNode(new DOMParser().parseFromString(plain, "image/svg+xml").documentElement, true);
@@ -147,10 +153,11 @@ async function enliven(figure) {
   picture.replaceWith(stage);
   // In another width the letters would have another size: the picture is shown until the figure is drawn for it.
   const watch = new ResizeObserver(() => {
-    if (Math.abs(figure.clientWidth - width) < 2) return;
+    // A figure whose place another took has no width.
+    if (!figure.clientWidth || Math.abs(figure.clientWidth - width) < 2) return;
     watch.disconnect();
     stage.replaceWith(picture);
-    setTimeout(begin, 200);
+    setTimeout(begin, 200, figure);
   });
   watch.observe(figure);
 }
@@ -172,43 +179,89 @@ function offerCopies() {
 }
 
 const form = document.querySelector("form.choice");
-const state = document.getElementById("state");
 
-async function begin() {
-  const figure = document.getElementById("figure");
+const state = document.createElement("p");
+state.id = "state";
+state.className = "wrong";
+state.role = "alert";
+
+// Says what is wrong: at a control that is given, and else above the figure.
+function say(message, control) {
+  for (const one of form.querySelectorAll("[aria-invalid]")) one.removeAttribute("aria-invalid");
+  state.textContent = "";
+  if (control) {
+    control.closest("fieldset, p").append(state);
+    control.setAttribute("aria-invalid", true);
+    control.setAttribute("aria-describedby", state.id);
+  } else {
+    document.getElementById("figure").before(state);
+  }
+  state.textContent = message && `${message[0].toUpperCase()}${message.slice(1)}.`;
+  if (control) state.scrollIntoView({ block: "nearest" });
+}
+
+async function begin(figure = document.getElementById("figure")) {
   try {
     await enliven(figure);
   } catch (error) {
-    state.textContent = `The figure stays a drawing: ${error.message}.`;
+    if (figure.isConnected) say(`the figure stays a drawing: ${error.message}`);
   }
+}
+
+const isSame = (one, other) => one.name === other.name && one.type === other.type && (one.type !== "checkbox" || one.value === other.value);
+
+// Shows the choice that a page has. A text that was changed since it was sent stays.
+function take(page, sent) {
+  const focused = document.activeElement;
+  const hasLost = document.getElementById("chosen").contains(focused);
+  for (const id of ["shown", "chosen", "crawls", "details"]) document.getElementById(id).replaceWith(page.getElementById(id));
+  for (const control of form.elements) {
+    const chosen = [...page.forms].flatMap(other => [...other.elements]).find(other => isSame(other, control));
+    if (!chosen || sent.get(control) !== control.value) continue;
+    control.checked = chosen.checked;
+    control.value = chosen.value;
+  }
+  if (hasLost) ([...form.elements].find(control => isSame(control, focused)) ?? form.querySelector(".search input")).focus();
 }
 
 // Only the newest choice is shown.
 let asked = 0;
+let shown = location.search;
 
-async function follow() {
+async function follow(event) {
   const mine = ++asked;
+  const changed = event.type === "change" ? event.target : document.activeElement;
+  const sent = new Map([...form.elements].map(control => [control, control.value]));
   const chosen = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
-  state.textContent = "…";
-  const answer = await fetch(`${form.action}?${chosen}`, { headers: { Accept: "text/html" } });
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  if (mine !== asked) return;
-  state.textContent = answer.ok ? "" : page.querySelector("main").textContent.trim();
-  if (!answer.ok) return;
-  for (const id of ["shown", "chosen", "details"]) document.getElementById(id).replaceWith(page.getElementById(id));
-  document.title = page.title;
-  history.pushState(null, "", answer.url);
-  offerCopies();
-  await begin();
+  const explorer = form.closest(".explorer");
+  explorer.classList.add("stale");
+  say("");
+  try {
+    const { text, url } = await ask(`${form.action}?${chosen}`);
+    if (mine !== asked) return;
+    const page = new DOMParser().parseFromString(text, "text/html");
+    take(page, sent);
+    explorer.classList.remove("stale");
+    document.title = page.title;
+    history.pushState(null, "", url);
+    shown = location.search;
+    offerCopies();
+    await begin();
+  } catch (error) {
+    if (mine !== asked) return;
+    const controls = [changed, ...form.elements].filter(control => form.contains(control));
+    say(error.message, controls.find(control => control.name === error.parameter) ?? controls[0]);
+  }
 }
 
 if (form) {
   form.addEventListener("change", follow);
   form.addEventListener("submit", event => {
     event.preventDefault();
-    follow();
+    follow(event);
   });
-  addEventListener("popstate", () => location.reload());
+  // A link within the page is no other choice.
+  addEventListener("popstate", () => location.search === shown || location.reload());
   offerCopies();
   begin();
 }

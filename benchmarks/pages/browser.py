@@ -63,7 +63,8 @@ def open_page(browser: Browser | BrowserContext, client: TestClient, path: str) 
             faults.append(f"asked for {url}")
             route.abort()
             return
-        response = client.get(url.removeprefix(ORIGIN), headers=AS_A_BROWSER)
+        accept = route.request.headers.get("accept", AS_A_BROWSER["Accept"])
+        response = client.get(url.removeprefix(ORIGIN), headers={"Accept": accept})
         route.fulfill(status=response.status_code, headers=dict(response.headers), body=response.content)
 
     def note(message: ConsoleMessage) -> None:
