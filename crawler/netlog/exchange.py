@@ -130,11 +130,12 @@ class Exchange:
     """Priority in HTTP/2's HEADERS frame."""
     decoded_bytes: int | None = None
     """Bytes of the body that the page got; None if it got none."""
-    is_read: bool = False
-    """True once the page has read the body to its end."""
     error: int | None = None
     """Chromium's number of the network error."""
     finished: bool = False
+    """True once the request has ended, whatever became of it."""
+    is_left: bool = False
+    """True if the browser gave the request up before it had read the body to its end."""
     is_hidden: bool = False
     """True for what has no row: a redirect that the browser makes up,
     and requests of which the log has no beginning."""
@@ -164,6 +165,19 @@ class Exchange:
         """
         counted = self._counted
         return (0, 0) if counted is None else (counted.wire_bytes, counted.body_bytes)
+
+    @property
+    def is_read(self) -> bool:
+        """True if the page got all of the body.
+
+        The bytes of a shared response go on to arrive for other readers once its first reader has left.
+        """
+        return self.finished and not self.is_left and self.error is None
+
+    @property
+    def is_passed_on(self) -> bool:
+        """True if the page got the response, or at least a part of its body."""
+        return self.error is None or self.decoded_bytes is not None
 
     @property
     def has_ended(self) -> bool:

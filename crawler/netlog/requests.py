@@ -187,13 +187,11 @@ class Requests:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.decoded_bytes = (exchange.decoded_bytes or 0) + event.params["byte_count"]
-            exchange.is_read = False
 
-    def _on_read(self, event: Event[params.Result]) -> None:
-        """Note that the browser read from the body: its end, unless bytes for the page follow."""
+    def _on_left(self, event: Event[params.NoParams]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
-            exchange.is_read = not event.params.get("net_error")
+            exchange.is_left = True
 
     def _on_cache_read(self, event: Event[params.Result]) -> None:
         exchange = self._exchange(event)
@@ -267,7 +265,7 @@ HANDLERS: dict[tuple[str, str], Callable[[Requests, Event[Any]], None]] = {
     ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): Requests._on_quic_request,
     ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): Requests._on_response_headers,
     ("URL_REQUEST_JOB_FILTERED_BYTES_READ", "NONE"): Requests._on_decoded,
-    ("HTTP_TRANSACTION_READ_BODY", "END"): Requests._on_read,
+    ("CANCELLED", "NONE"): Requests._on_left,
     ("HTTP_CACHE_READ_INFO", "END"): Requests._on_cache_read,
     ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "NONE"): Requests._on_cache_read,
     ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "END"): Requests._on_cache_read,

@@ -94,7 +94,7 @@ class ResponseRows:
 
     def _response(self, exchange: Exchange, request: PageRequest | None) -> Row:
         wire, body = exchange.sizes()
-        cached = exchange.cached and exchange.transport is None and exchange.error is None
+        cached = exchange.cached and exchange.transport is None and exchange.is_passed_on
         unknown = None if wire else "from_cache" if cached else "no_response"
         if unknown == "no_response" and exchange.status is not None:
             unknown = "unseen"
@@ -168,17 +168,11 @@ def _freshness(exchange: Exchange) -> Row:
 
 
 def _decoded_bytes(exchange: Exchange, body: int | None) -> int | None:
-    """Return the size of the body after decoding: as the browser counted it,
-    or the body itself if it was not encoded.
-
-    Of a body that all came, the page may have left the rest unread.
-    """
-    whole = body if body == 0 or not exchange.response_headers.get("content-encoding") else None
-    decoded = exchange.decoded_bytes
-    if exchange.error is not None or decoded is None:
-        return whole
-    is_left = exchange.is_complete and not exchange.is_read and decoded < (whole or 0)
-    return whole if is_left else decoded
+    """Return the size of the body after decoding: as the browser counted it if the page got all of it,
+    else the body itself if it was not encoded."""
+    if exchange.is_read and exchange.decoded_bytes is not None:
+        return exchange.decoded_bytes
+    return body if body == 0 or not exchange.response_headers.get("content-encoding") else None
 
 
 def match_requests(exchanges: Sequence[Exchange], requests: Iterable[PageRequest]) -> dict[int, PageRequest]:

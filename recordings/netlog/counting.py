@@ -91,7 +91,7 @@ class Counts:
                 headers=self._headers.get(id(exchange), {}),
                 total=counted,
                 decoded=exchange.decoded_bytes,
-                is_complete=exchange.finished and exchange.error is None,
+                is_complete=exchange.is_read,
             )
         )
 

@@ -85,6 +85,8 @@ class Page:
     settle_s: float = 8.0
     """Time that the visit waits for quiet, in seconds; shorter for a page that never falls quiet."""
     stop_reasons: frozenset[str] = frozenset({"quiet"})
+    is_long: bool = False
+    """True if only `scripts/test --all` visits it, since it takes long."""
     security: Security = dataclasses.field(default_factory=Security)
     document: Handler | None = None
     """Handler of the document, if it is no plain answer."""

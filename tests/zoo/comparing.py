@@ -137,6 +137,14 @@ class Visited:
                         f"got {row['is_complete']}"
                     )
 
+    def wrong_decoding(self) -> Iterator[str]:
+        """Responses that came whole and without a coding, of which a decoded size other than the body's is
+        stored; with a 304 the page gets the body that the cache has."""
+        for row in self.received.values():
+            is_plain = row["is_complete"] and row["content_encoding"] is None and row["status"] != 304
+            if is_plain and row["decoded_bytes"] != row["body_bytes"]:
+                yield f"{self} {self.case_of(row)}: {row['path']} has {row['decoded_bytes']} decoded bytes"
+
     def wrong_connections(self) -> Iterator[str]:
         """Connections that differ from the server's or the capture's."""
         bounded = {where[0] for where, row in self.sent.items() if self.is_bounded(row)}

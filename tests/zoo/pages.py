@@ -14,6 +14,7 @@ from tests.zoo import (
     painting,
     repeats,
     secured,
+    sharing,
 )
 from tests.zoo.case import Page, by_path
 
@@ -29,6 +30,7 @@ PAGES: tuple[Page, ...] = (
     *asking.PAGES,
     *painting.PAGES,
     *secured.PAGES,
+    *sharing.PAGES,
 )
 
 SAMPLED = (
@@ -40,8 +42,12 @@ SAMPLED = (
 
 def visited_pages(protocol: str) -> list[Page]:
     """Return the pages with cases in this protocol that are visited."""
-    is_sampled = protocol == "h1tls" and not ALL
-    return [page for page in PAGES if page.played(protocol) and (page.host in SAMPLED or not is_sampled)]
+    is_sampled = protocol == "h1tls"
+    return [
+        page
+        for page in PAGES
+        if page.played(protocol) and (ALL or not (page.is_long or (is_sampled and page.host not in SAMPLED)))
+    ]
 
 
 def handlers(protocol: str) -> dict[str, Handler]:

@@ -193,9 +193,9 @@ def test_a_request_that_is_sent_again_is_one_request_of_the_page() -> None:
     }
 
 
-def counted(passed_on: int, *, is_read: bool, cached: bool = False, coding: str = "") -> Rows:
+def counted(passed_on: int, *, finished: bool = True, coding: str = "", **fields: Any) -> Rows:
     """Rows of a complete response of 10 bytes of body, of which so many were passed on to the page."""
-    response = exchange("https://a.test/x", "empty", is_read=is_read, cached=cached, decoded_bytes=passed_on)
+    response = exchange("https://a.test/x", "empty", finished=finished, decoded_bytes=passed_on, **fields)
     response.response_headers |= {"content-encoding": coding} if coding else {}
     response.message = MessageReader()
     response.message.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n" + b"x" * 10)
@@ -208,16 +208,18 @@ def counted(passed_on: int, *, is_read: bool, cached: bool = False, coding: str 
 @pytest.mark.parametrize(
     ("rows", "decoded_bytes", "missing_bytes"),
     [
-        (counted(10, is_read=True), 10, 0),
-        (counted(4, is_read=False), 10, 0),  # the page left the rest
-        (counted(4, is_read=True), 4, 6),
-        (counted(13, is_read=False), 13, 3),
-        (counted(13, is_read=True, cached=True), 13, 0),
-        (counted(70, is_read=True, coding="gzip"), 70, 0),
+        (counted(10), 10, 0),
+        (counted(4, finished=False), 10, 0),  # the page has not read the rest
+        (counted(4, is_left=True), 10, 0),
+        (counted(4), 4, 6),
+        (counted(13, finished=False), 10, 3),
+        (counted(13, cached=True), 13, 0),
+        (counted(70, coding="gzip"), 70, 0),
+        (counted(7, is_left=True, coding="gzip"), None, 0),
     ],
 )
 def test_what_the_page_got_of_a_body_that_is_not_encoded_is_the_body(
-    rows: Rows, decoded_bytes: int, missing_bytes: int
+    rows: Rows, decoded_bytes: int | None, missing_bytes: int
 ) -> None:
     (row,) = rows.responses
     assert (row["body_bytes"], row["decoded_bytes"]) == (10, decoded_bytes)

@@ -91,6 +91,7 @@ def test_every_page_is_visited_to_its_end(visits: list[Visited]) -> None:
     [
         Visited.wrong_responses,
         Visited.wrong_completeness,
+        Visited.wrong_decoding,
         Visited.wrong_connections,
         Visited.wrong_packets,
         Visited.wrong_requests,
