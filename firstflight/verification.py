@@ -27,7 +27,7 @@ from storage import integrity
 from storage.crawls import crawls
 from storage.engine import DatabaseError
 from storage.exhaustion import Exhausted
-from storage.report_versions import all_report_versions
+from storage.report_versions import EDITION, all_report_versions
 from storage.signatures import Signature, state
 from storage.sums import broken_sums, find_misstated, manifest_of, sums_of
 
@@ -268,7 +268,7 @@ def find_misplacement(
     """Yield the reason why a sound folder is in the wrong place, such as beside another release than its
     own."""
     manifest = manifest_of(folder)
-    if kind in ("report", "withdrawal") and (stated := _read_stated(manifest)) != name:
+    if kind in ("report", "withdrawal") and (stated := _read_stated(manifest)) != name.replace(EDITION, ""):
         yield f"it is the {kind} of {stated}"
     if kind == "erratum":
         yield from _other_releases(folder, releases)
@@ -276,7 +276,9 @@ def find_misplacement(
         case {"crawl": str(crawl), "version": int(version), "checksum": checksum}:
             if kind == "replay" and crawl != folder.name:
                 yield f"it is the replay of {crawl}"
-            if releases.get((crawl, version), checksum) != checksum:
+            # The release of an edition is imported anew, and its manifest has another commit.
+            is_edition = kind == "report" and EDITION in name
+            if releases.get((crawl, version), checksum) != checksum and not is_edition:
                 yield f"made from another {crawl} version {version} than the one that is there"
 
 

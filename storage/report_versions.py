@@ -3,6 +3,7 @@
 reports/2026/v1/              a version: its files, manifest.json, SHA256SUMS, and SHA256SUMS.sig if signed
 reports/2026/v1-withdrawn/ the notice that withdraws it: manifest.json, SHA256SUMS,
 and SHA256SUMS.sig if signed
+reports/2026-edition/v1/      a version of the edition that a repository keeps: beside the folder's own report
 
 The files of a version never change; what is found out later lies beside them. A notice without its version
 says that the version was erased; its number is not given again.
@@ -25,8 +26,11 @@ from storage.sums import broken_sums, checksum_of, manifest_of, seal
 PAGE = "index.html"
 CONTENT = "report.json"
 
+EDITION = "-edition"
+"""End of the name of a year whose report is the edition that a repository keeps of it."""
+
 FOLDER = re.compile(r"v([1-9][0-9]{0,3})(-withdrawn)?")
-YEAR = re.compile(r"[0-9]{4}")
+YEAR = re.compile(rf"[0-9]{{4}}({EDITION})?")
 
 UNREADABLE = "the notice of withdrawal is damaged"
 
@@ -67,6 +71,7 @@ class ReportVersion:
     """One version of a year's report, by the place of its files and of its notice."""
 
     year: str
+    """Name of its year's folder: 2026, or 2026-edition."""
     number: int
     folder: Path
     """Folder of its files; missing if the version was erased."""
@@ -76,6 +81,16 @@ class ReportVersion:
     def __str__(self) -> str:
         """Year and version, as `2026 v1`."""
         return f"{self.year} v{self.number}"
+
+    @property
+    def is_edition(self) -> bool:
+        """True if it is of the edition of a repository, and not of the folder's own report."""
+        return self.year.endswith(EDITION)
+
+    @property
+    def of_year(self) -> int:
+        """The year that it is about."""
+        return int(self.year.removesuffix(EDITION))
 
     @property
     def is_withdrawn(self) -> bool:
@@ -176,6 +191,14 @@ def newest_version(versions: Sequence[ReportVersion]) -> ReportVersion | None:
     )
 
 
+def put_editions(editions: Path, root: Path) -> None:
+    """Copy the editions that a repository keeps, a folder a year, beside the reports below `root`."""
+    for year in report_years(editions):
+        number = _facts(editions / year)["publication"]["version"]
+        with put_new(_version(root / f"{year}{EDITION}", number).folder) as folder:
+            shutil.copytree(editions / year, folder, dirs_exist_ok=True)
+
+
 def next_place(folder: Path) -> ReportVersion:
     """Return the number and place of the next version in a year's folder: a number is never given twice."""
     return _version(
@@ -222,7 +245,7 @@ def _write_notice(
         checksum = checksum_of(version.folder)
     except OSError:  # erased before, or damaged
         checksum = None
-    facts = {"kind": "withdrawal", "year": int(version.year), "version": version.number, "checksum": checksum}
+    facts = {"kind": "withdrawal", "year": version.of_year, "version": version.number, "checksum": checksum}
     seal(folder, {**facts, "reason": reason, "date": date, "is_erased": is_erased})
     if signer is not None:
         signer.sign(folder)

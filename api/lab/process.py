@@ -11,6 +11,8 @@ from pydantic import ValidationError
 from api.http.problems import Problem
 from api.lab.page_replay import LINE, PageReplay
 from api.processes import END_WITH_PARENT, stopped
+from replay.errors import ReplayError
+from replay.lab import guest_process
 
 MOST_LINE_BYTES = 2**25
 """Longest line of the process: times of at most 1,000 responses at each window over each network."""
@@ -26,6 +28,10 @@ async def replay_in_process(
     Raises Problem if the file cannot be replayed or the lab fails.
     A cancellation ends the process and its guest.
     """
+    try:
+        guest_process.locate(cache)
+    except ReplayError as exc:
+        raise Problem("busy", "the lab's kernel is not built yet; try again in a few minutes") from exc
     # A file in memory alone, which the process reads at its own pace.
     with os.fdopen(os.memfd_create("har"), "w+b") as file:
         file.write(content)

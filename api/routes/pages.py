@@ -57,6 +57,7 @@ from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.sample import WHOLE
 from schema.computed_tables import MEASURES
+from schema.recorded import is_recorded
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
 
@@ -240,8 +241,11 @@ def read_distributions(request: Request, version: Version) -> list[DistributionA
     return distributions(samples, windows=WINDOWS, mss=MSS_FIG1)
 
 
-PLANE = "forms/figures/fig-plane.svg"
-"""The report's figure of what each window saves, and sends again."""
+PICTURES = ("forms/figures/fig-plane.svg", "forms/slide.svg")
+"""Figures of a report of what each window saves and sends again, the best first."""
+
+AGAIN_S = 5
+"""Seconds after which the home page asks again while a demo fills the folder."""
 
 LEADING = ("first_flights", "responses")
 """Measures of which the home page shows the first that is known."""
@@ -279,6 +283,7 @@ def headline(
 class StatedAnswer:
     """What the pages state of a report's answer."""
 
+    is_illustrative: bool
     headline: str
     sentence: str
     sentences: tuple[str, ...]
@@ -302,6 +307,7 @@ def answer_of(report: Report) -> StatedAnswer | None:
         # The headline stands above it, and whom the answer does not suit in smaller letters below.
         sentence = answer["sentence"].removeprefix(f"{answer['headline']}: ")
         return StatedAnswer(
+            is_illustrative=content["is_illustrative"],
             headline=answer["headline"],
             sentence=answer["sentence"],
             sentences=tuple(
@@ -311,7 +317,7 @@ def answer_of(report: Report) -> StatedAnswer | None:
             limits=answer["limits"],
             confidence=answer["confidence"]["level"],
             rival=verdict and verdict["rival"],
-            picture=PLANE if PLANE in report.files else None,
+            picture=next((picture for picture in PICTURES if picture in report.files), None),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -321,31 +327,66 @@ def _is_of_another_year(version: Version) -> bool:
     return version.is_sound and version.readable.manifest.list_id in SETS
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Own:
+    """What a folder's own crawl has so far, below the edition that came with the code."""
+
+    release: Version | None
+    distribution: DistributionAnswer | None
+    chosen: str
+    report: Report | None
+    answer: StatedAnswer | None
+
+
+def choice(version: Version | None, distribution: DistributionAnswer | None, windows: Sequence[int]) -> str:
+    """The query by which the explorer shows a distribution beside windows; empty without one."""
+    if version is None or distribution is None:
+        return ""
+    asked = {"crawl": version.name, "measure": distribution.measure, "iw": ",".join(map(str, windows))}
+    return urlencode(asked)
+
+
 @router.get("/", name="home")
 def home(request: Request, shelf: ShelfDep) -> Response:
-    """The home page: the newest report's answer, the CDF of the newest release, and the way to all others."""
+    """The home page: the newest real answer, the CDF of the best release, and the way to all others."""
     newest = [shelf.newest(crawl) for crawl in shelf.crawls]
-    answers = ((report, answer_of(report)) for report in map(shelf.report, shelf.years))
-    report, answer = next(((report, answer) for report, answer in answers if answer), (None, None))
+    sound = [version for version in newest if version.is_sound]
+    reports = ((report, answer_of(report)) for report in map(shelf.report, shelf.years))
+    answered = [(report, answer) for report, answer in reports if answer]
+    # Of two that are evidence or are not, the first is the newest.
+    report, answer = min(answered, key=lambda pair: pair[1].is_illustrative, default=(None, None))
     rival = re.match("[0-9]+", str(answer.rival)) if answer else None
     windows = sorted({*WINDOWS[:2], int(rival[0]) if rival else WINDOWS[2]})
-    first, distribution = headline(request, [version for version in newest if version.is_sound], windows)
-    return page(
+    first, distribution = headline(request, sound, windows)
+    own = None
+    if shelf.steps or (report and report.is_edition):
+        others = [version for version in sound if not is_recorded(version.crawl.kind)]
+        release, share = headline(request, others, windows)
+        ours = next((pair for pair in answered if not pair[0].is_edition), (None, None))
+        own = Own(
+            release=release,
+            distribution=share,
+            chosen=choice(release, share, windows),
+            report=ours[0],
+            answer=ours[1],
+        )
+    shown = page(
         request,
         "home.html",
         crawls=len(newest),
         report=report,
         answer=answer,
+        own=own,
+        steps=shelf.steps,
         under_way=shelf.under_way,
         has_years=sum(_is_of_another_year(version) for version in newest) > 1,
         headline=first,
         distribution=distribution,
-        chosen=urlencode(
-            {"crawl": first.name, "measure": distribution.measure, "iw": ",".join(map(str, windows))}
-        )
-        if first and distribution
-        else "",
+        chosen=choice(first, distribution, windows),
     )
+    if shelf.steps:
+        shown.headers["Refresh"] = str(AGAIN_S)
+    return shown
 
 
 @router.get("/releases/{crawl}", name="crawl_page")

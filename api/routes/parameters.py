@@ -21,6 +21,7 @@ from releases.outside.series import KINDS
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.statistics import StatisticName
 from schema.computed_tables import MEASURES
+from storage.report_versions import YEAR
 
 DEFAULT_WINDOWS = WINDOWS[:2]
 """Initial windows before RFC 6928 and since."""
@@ -243,4 +244,7 @@ register_url_convertor("version", VersionConvertor())
 
 ReportVersionPath = Annotated[int, Path(ge=1, description="version of the report", examples=[1])]
 FilePath = Annotated[str, Path(description="name of the file, as SHA256SUMS lists it")]
-YearPath = Annotated[str, Path(pattern=r"^[0-9]{4}$", description="a year", examples=["2026"])]
+YearPath = Annotated[
+    str,
+    Path(pattern=rf"^{YEAR.pattern}$", description="a year, or the edition of one", examples=["2026"]),
+]

@@ -117,6 +117,8 @@ class Inspection:
         return Report(
             **facts,
             year=report.year,
+            of_year=report.of_year,
+            is_edition=report.is_edition,
             version=report.number,
             publication=report.publication,
             withdrawal=report.withdrawal,

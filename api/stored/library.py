@@ -22,6 +22,7 @@ from releases.errata.stored import folders
 from storage.exhaustion import Exhausted, is_exhaustion
 from storage.progress import read_progress
 from storage.report_versions import all_report_versions
+from storage.steps import read_steps
 
 LOOKED_AT_EVERY_S = 1.0
 """Interval at which the folders are scanned again, in seconds: new publications appear without a restart."""
@@ -114,10 +115,14 @@ class Library:
         versions.sort(key=lambda version: version.version, reverse=True)
         versions.sort(key=lambda version: str(version.crawl))
         versions.sort(key=lambda version: version.crawl.month, reverse=True)
-        reports.sort(key=lambda report: (report.year, report.version), reverse=True)
+        reports.sort(key=lambda report: (report.of_year, not report.is_edition, report.version), reverse=True)
         progress = () if self._progress is None else tuple(read_progress(self._progress))
         return Shelf(
-            versions=tuple(versions), reports=tuple(reports), progress=progress, errata=tuple(errata)
+            versions=tuple(versions),
+            reports=tuple(reports),
+            progress=progress,
+            errata=tuple(errata),
+            steps=() if self._progress is None else read_steps(self._progress),
         )
 
 

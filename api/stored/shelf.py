@@ -17,6 +17,7 @@ from schema.crawls import CrawlName
 from storage.progress import Progress
 from storage.report_versions import Publication, Standing, Withdrawal, standing
 from storage.signatures import Signature
+from storage.steps import Step
 
 NAMED = re.compile(r"(?P<crawl>.*)/v(?P<version>[1-9][0-9]{0,3})")
 """The name of a version of a release."""
@@ -97,6 +98,10 @@ class Report(Volume):
     """One version of a year's report."""
 
     year: str
+    """The year's name in addresses: 2026, or 2026-edition."""
+    of_year: int
+    is_edition: bool
+    """True of the edition that a repository keeps, beside the folder's own report."""
     version: int
     publication: Publication
     withdrawal: Withdrawal | None
@@ -129,11 +134,14 @@ class Shelf:
     versions: tuple[Version, ...]
     """Ordered by month, the newest first; then by name; then by version, the highest first."""
     reports: tuple[Report, ...]
-    """Every version of every year's report: the latest year first, and in it the highest version."""
+    """Every version of every year's report: the latest year first, in it the folder's own before the edition,
+    and the highest version first."""
     progress: tuple[Progress, ...]
     """Of every crawl that reported any, sealed ones included, by name."""
     errata: tuple[Notice, ...] = ()
     """Errata of releases, the highest number first."""
+    steps: tuple[Step, ...] = ()
+    """Of the demo that fills the folder; none unless it runs."""
 
     @functools.cached_property
     def edition(self) -> str:
@@ -150,8 +158,8 @@ class Shelf:
 
     @functools.cached_property
     def moment(self) -> str:
-        """A hash of the progress of crawls."""
-        return hashlib.sha256(repr(self.progress).encode()).hexdigest()
+        """A hash of the progress of crawls and of a demo."""
+        return hashlib.sha256(repr((self.progress, self.steps)).encode()).hexdigest()
 
     @property
     def damaged(self) -> dict[str, int]:

@@ -3,6 +3,9 @@
 import contextlib
 import dataclasses
 import datetime
+import fcntl
+import importlib
+import itertools
 import json
 import os
 import shlex
@@ -11,11 +14,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from http.client import HTTPConnection, HTTPException
+from multiprocessing import get_context
+from multiprocessing.context import ForkProcess
 from pathlib import Path
+from typing import Any
 
 import click
 
+from api.processes import END_WITH_PARENT
 from firstflight.errors import Stopped, one_line
 from firstflight.listening import PORT
 from firstflight.settings import Settings
@@ -25,14 +33,17 @@ from replay.lab import guest_process
 from schema.crawls import CrawlName
 from storage import embedded
 from storage.engine import DatabaseError
-from storage.report_versions import report_versions
+from storage.report_versions import put_editions, report_versions
+from storage.steps import Step, remove_steps, write_steps
 
 READY_WITHIN_S = 60
-"""Time limit for the local web to start; it takes one or two seconds on an idle machine."""
-
+"""Time limit for the local web and the service to start; they take one or two seconds on an idle machine."""
 
 MARKER = ".firstflight-demo"
 """File that marks a demo's folder, which the next demo may delete."""
+
+EDITIONS = Path(__file__).parents[2] / "editions"
+"""Editions of the repository; not there in an installed wheel."""
 
 RECORDED_PAGES = "20"
 """Recorded pages that are replayed by default: the fewest that the rule decides on."""
@@ -40,6 +51,12 @@ RECORDED_PAGES = "20"
 FEW_PAGES = 2
 """Pages of each other crawl than this month's: few, since these only stand beside this month,
 and nothing is replayed of them."""
+
+SERVING = "serving "
+"""Beginning of what `firstflight serve` prints when it has its port."""
+
+INSTALLING = "debian.lock"
+"""File of the cache that scripts/setup has locked while it installs Debian packages."""
 
 AT_LEAST_ONE = click.IntRange(min=1)
 
@@ -50,8 +67,35 @@ LOG = "log"
 LINES_SHOWN = 10
 """Last lines of the log that are shown of a command that failed."""
 
+LOOKED_AT_EVERY_S = 0.5
+"""Time between two looks at a command that runs."""
+
 ENDS_WITHIN_S = 30
 """Time limit for a command to end after Ctrl-C."""
+
+BUNDLED_WEB = {
+    "recorded": "the pages that the edition was measured on",
+    "packages": "Debian packages, which are installed beside",
+    "crawl": "crawls of the bundled web",
+    "release": "a release of each, and a check of the last",
+    "lab": "the kernel of the replay, which is compiled once",
+    "replay": "pages over the Linux TCP stack, window against window",
+    "report": "the report",
+    "verify": "a check of everything that is stored",
+}
+"""Steps of a demo of the bundled web, in their order."""
+
+RECORDED_WEB = {
+    "release": "recorded pages of all years as releases, and a check",
+    **{name: BUNDLED_WEB[name] for name in ("packages", "lab", "replay", "report", "verify")},
+}
+"""Steps of a demo of recorded pages, in their order."""
+
+COMMANDS = (
+    *("importing.pages", "crawl.plan", "crawl.run", "crawl.end", "database", "list", "localweb", "release"),
+    *("replay.run", "report", "report_versions", "verify"),
+)
+"""Modules of the commands that a demo runs, which are imported once for all."""
 
 
 class StepFailed(click.ClickException):
@@ -59,9 +103,10 @@ class StepFailed(click.ClickException):
 
 
 class Line:
-    """Runs firstflight's commands in its own data folder, and writes what they print to a log."""
+    """Runs firstflight's commands in its own data folder, writes what they print to a log, and says how far
+    they are."""
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, steps: Mapping[str, str] = BUNDLED_WEB) -> None:
         """Use `data_dir`, and always the embedded PostgreSQL: a demo must not write to an operator's."""
         self.log = data_dir / LOG
         self.environment = {
@@ -71,59 +116,64 @@ class Line:
             "FIRSTFLIGHT_SIGNING_KEY": "",  # a demo's results are not evidence and must not be signed
             "FIRSTFLIGHT_LAB": "1",
         }
+        self._steps = {name: Step(name=name, what=what) for name, what in steps.items()}
+        self._progress = data_dir / "progress"
 
     def command(self, *arguments: str) -> list[str]:
         """Return the command line of one step."""
         return [sys.executable, "-m", "firstflight", *arguments]
 
+    def note(self, name: str, **facts: Any) -> None:  # noqa: ANN401  # fields of a step
+        """Note how far a step is, for the readers of the service."""
+        self._steps[name] = dataclasses.replace(self._steps[name], **facts)
+        write_steps(self._progress, [*self._steps.values()])
+
     @contextlib.contextmanager
-    def part(self, name: str, what: str, *, shown: bool = False) -> Iterator[None]:
-        """Say on one line what the steps of the block do, and the time that they took; on two if what they
+    def part(self, name: str, *, shown: bool = False) -> Iterator[None]:
+        """Say on one line what the block does, and the time that it took; on two if what its commands
         print is shown."""
         began = time.monotonic()
-        click.echo(f"{name:8} {what}", nl=shown, err=True)
+        for skipped in itertools.takewhile(name.__ne__, [*self._steps]):
+            if not self._steps[skipped].is_begun:
+                del self._steps[skipped]
+        self.note(name, is_begun=True)
+        click.echo(f"{name:8} {self._steps[name].what}", nl=shown, err=True)
         try:
             yield
         except BaseException:
             click.echo("", err=True)
             raise
-        click.echo(f"  {time.monotonic() - began:.0f} s", err=True)
+        self.note(name, seconds=round(time.monotonic() - began))
+        click.echo(f"  {self._steps[name].seconds} s", err=True)
 
     def step(self, *arguments: str, shown: bool = False) -> None:
         """Run one command to its end; what it prints is shown, or goes to the log."""
         with self._begun(arguments, shown=shown) as process:
-            code = process.wait()
-        if code:
+            process.join()
+        if process.exitcode:
             lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
             last = "" if shown else "\n".join(["", *lines[-LINES_SHOWN:], f"({self.log} has all)"])
-            raise StepFailed(f"`firstflight {' '.join(arguments)}` ended with exit code {code}{last}")
+            raise StepFailed(
+                f"`firstflight {' '.join(arguments)}` ended with exit code {process.exitcode}{last}"
+            )
 
     @contextlib.contextmanager
-    def _begun(self, arguments: Sequence[str], *, shown: bool = False) -> Iterator[subprocess.Popen[bytes]]:
+    def _begun(self, arguments: Sequence[str], *, shown: bool = False) -> Iterator[ForkProcess]:
         """Start a command; Ctrl-C ends it once, and not by way of the terminal as well."""
         with self.log.open("a", encoding="utf-8") as log:
             log.write(f"$ firstflight {' '.join(arguments)}\n")
-            log.flush()
-            output = None if shown else log
-            process = subprocess.Popen(
-                self.command(*arguments),
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
+        process = get_context("fork").Process(
+            target=run_command, args=(arguments, self.environment, None if shown else self.log)
+        )
+        process.start()
         try:
             yield process
         except KeyboardInterrupt:
-            process.send_signal(signal.SIGINT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(ENDS_WITHIN_S)
+            interrupt(process)
             raise
         finally:
-            if process.poll() is None:
-                process.terminate()
-                process.wait()
+            process.terminate()
+            process.join()
 
     @contextlib.contextmanager
     def local_web(self, state: Path, pages: str | None) -> Iterator[None]:
@@ -133,12 +183,44 @@ class Line:
         with self._begun(("localweb", "serve", "--mode", "recorded", "--state", str(state), *chosen)) as web:
             deadline = time.monotonic() + READY_WITHIN_S
             while not state.exists():
-                if web.poll() is not None:
-                    raise StepFailed(f"the local web ended with exit code {web.returncode}: {self.log}")
+                if not web.is_alive():
+                    raise StepFailed(f"the local web ended with exit code {web.exitcode}: {self.log}")
                 if time.monotonic() > deadline:
                     raise StepFailed(f"the local web was not ready within {READY_WITHIN_S} s")
                 time.sleep(0.1)
             yield
+
+    @contextlib.contextmanager
+    def served(self, port: int) -> Iterator[subprocess.Popen[bytes]]:
+        """Serve the data folder by another process for the length of the block."""
+        self.note(next(iter(self._steps)))  # the service is told that there is something to come
+        call = [*END_WITH_PARENT, *self.command("serve", "--port", str(port))]
+        with (
+            self.log.open("ab") as log,
+            subprocess.Popen(
+                call, env=self.environment, stdout=log, stderr=log, start_new_session=True
+            ) as service,
+        ):
+            try:
+                self._await_service(service, port)
+                yield service
+            finally:
+                service.terminate()
+
+    def _await_service(self, service: subprocess.Popen[bytes], port: int) -> None:
+        """Wait for the first answer. Before it says that it serves, another may have the port."""
+        deadline = time.monotonic() + READY_WITHIN_S
+        while SERVING not in (log := self.log.read_text(encoding="utf-8")):
+            if service.poll() is not None or time.monotonic() > deadline:
+                raise StepFailed(f"`firstflight serve` does not begin: {' '.join(log.split())}")
+            time.sleep(0.1)
+        with contextlib.closing(HTTPConnection("127.0.0.1", port, timeout=READY_WITHIN_S)) as connection:
+            connection.request("GET", "/")
+            connection.getresponse()
+
+    def end(self) -> None:
+        """Say that nothing is being made any more."""
+        remove_steps(self._progress)
 
     def stop(self) -> None:
         """Stop the demo's PostgreSQL."""
@@ -150,6 +232,33 @@ class Line:
         names = ("FIRSTFLIGHT_DATA_DIR", "FIRSTFLIGHT_LAB")
         values = (f"{name}={shlex.quote(self.environment[name])}" for name in names)
         return " ".join((*values, program(), "serve"))
+
+
+def import_commands() -> None:
+    """Import what the commands of a demo need, which their processes then have by being forked."""
+    for name in COMMANDS:
+        importlib.import_module(f"firstflight.commands.{name}")
+
+
+def run_command(arguments: Sequence[str], environment: Mapping[str, str], log: Path | None) -> None:
+    """Be a command, in a process that was forked for it; all output goes to the log if there is one."""
+    from firstflight.main import main
+
+    os.setsid()
+    if log is not None:
+        with log.open("ab") as sink:
+            for number in (1, 2):
+                os.dup2(sink.fileno(), number)
+    sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
+    os.environ.update(environment)
+    main(arguments, prog_name="firstflight")
+
+
+def interrupt(process: ForkProcess) -> None:
+    """End a command as Ctrl-C does, and wait until it has put things in order."""
+    if process.pid is not None and process.is_alive():
+        os.kill(process.pid, signal.SIGINT)
+        process.join(ENDS_WITHIN_S)
 
 
 def program() -> str:
@@ -177,7 +286,12 @@ def fresh_folder(folder: Path) -> Path:
 
 @click.command()
 @click.option(
-    "--serve", is_flag=True, help="End by serving the releases, their series, the report and the lab."
+    "--serve",
+    is_flag=True,
+    help="Serve what is there, from the repository's edition to the demo's own report, until Ctrl-C.",
+)
+@click.option(
+    "--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="Port of --serve."
 )
 @click.option(
     "--recorded",
@@ -218,6 +332,7 @@ def command(
     settings: Settings,
     *,
     serve: bool,
+    port: int,
     recorded: bool,
     pages: str | None,
     browsers: int,
@@ -236,6 +351,9 @@ def command(
     year ago, and as a phone, so that the explorer has two years and two devices to compare; the bundled web
     answers all alike. All results are illustrative.
 
+    With --serve the site is there from the beginning, with the edition of the repository and the pages that
+    it was measured on; it shows how far everything else is, and has the demo's own report when that is done.
+
     Results are in the folder `demo` of the data folder, and the commands with all that they print in its file
     `log`. Each run deletes the results of the run before.
 
@@ -248,54 +366,56 @@ def command(
     """
     if recorded and pages is not None and not (pages.isascii() and pages.isdecimal() and int(pages)):
         raise click.BadParameter(f"{pages!r} is no number of recorded pages", param_hint="--pages")
-    with one_line(OSError, DatabaseError):
+    with one_line(OSError, HTTPException, DatabaseError):
         folder = fresh_folder(settings.data_dir / "demo")
-        line = Line(folder)
+        put_editions(EDITIONS, folder / "reports")
+        line = Line(folder, RECORDED_WEB if recorded else BUNDLED_WEB)
         began = time.monotonic()
         sizes = ("--set", f"max_networks={networks}", "--set", f"seeds={seeds}", "--guests", str(guests))
-        try:
-            if recorded:
-                year = run_recorded(line, settings.cache_dir, pages=pages or RECORDED_PAGES, sizes=sizes)
-            else:
-                year = run(
-                    line, settings.cache_dir, pages=pages, browsers=browsers, months=months, sizes=sizes
-                )
-        except KeyboardInterrupt:
-            line.stop()
-            raise Stopped("nothing of the demo runs any more; the same command begins it anew") from None
-        (report,) = (report_version.folder for report_version in report_versions(folder / "reports" / year))
-        click.echo("\n".join(result(line, report, seconds=time.monotonic() - began)))
-    if serve:
-        serve_results(line)
+        with contextlib.ExitStack() as stack:
+            stack.callback(line.end)
+            service = stack.enter_context(line.served(port)) if serve else None
+            if service:
+                click.echo(f"serve    http://127.0.0.1:{port}/, which shows what follows", err=True)
+            import_commands()
+            try:
+                if recorded:
+                    year = run_recorded(line, settings.cache_dir, pages=pages or RECORDED_PAGES, sizes=sizes)
+                else:
+                    year = run(
+                        line, settings.cache_dir, pages=pages, browsers=browsers, months=months, sizes=sizes
+                    )
+            except KeyboardInterrupt:
+                line.stop()
+                raise Stopped("nothing of the demo runs any more; the same command begins it anew") from None
+            line.end()
+            (report,) = (version.folder for version in report_versions(folder / "reports" / year))
+            click.echo("\n".join(result(line, report, seconds=time.monotonic() - began, port=port)))
+            if service:
+                wait_for(service)
 
 
-def result(line: Line, report: Path, *, seconds: float) -> list[str]:
+def result(line: Line, report: Path, *, seconds: float, port: int) -> list[str]:
     """State what the demo made, in five lines; the last are the command that shows it and the address to
     open."""
     facts = json.loads((report / "report.json").read_text(encoding="utf-8"))
     answer = facts["answer"]
     first, *_ = answer["numbers"]
-    illustrative = " (illustrative)" if facts["is_illustrative"] else ""
+    crawl = "Your crawl" + ", illustrative" * facts["is_illustrative"]
     return [
         f"The whole line took {seconds:.0f} s; {line.log} has its commands and their output.",
-        f"Answer of {facts['year']}{illustrative}: {answer['headline']}. {first['value']:.1f} "
-        f"{first['unit']} {first['label']}.",
+        f"{crawl}: {first['value']:.1f} {first['unit']} {first['label']}. {answer['sentence']}",
         f"Report: {report / 'index.html'}",
         f"See it: {line.shown_by}",
-        f"Open:   http://127.0.0.1:{PORT}/",
+        f"Open:   http://127.0.0.1:{port}/",
     ]
 
 
-def serve_results(line: Line) -> None:
-    """Serve what the demo made until Ctrl-C."""
-    with subprocess.Popen(line.command("serve"), env=line.environment) as process:
-        try:
-            code = process.wait()
-        except KeyboardInterrupt:
-            process.send_signal(signal.SIGINT)
-            code = process.wait()
-    if code:
-        raise StepFailed(f"`firstflight serve` ended with exit code {code}")
+def wait_for(service: subprocess.Popen[bytes]) -> None:
+    """Let the service run until it ends, or until Ctrl-C ends it."""
+    with contextlib.suppress(KeyboardInterrupt):
+        if code := service.wait():
+            raise StepFailed(f"`firstflight serve` ended with exit code {code}")
 
 
 def run(
@@ -307,7 +427,10 @@ def run(
     beside = [last.year_before, dataclasses.replace(last, device="mobile")]
     crawls = [*beside, *earlier, last]
     sites, state = line.log.with_name("sites.txt"), line.log.with_name("localweb.json")
-    with line.part("crawl", f"{len(crawls)} crawls of the bundled web"), line.local_web(state, pages):
+    with line.part("recorded"):
+        line.step("import", "pages")
+    wait_for_packages(line, cache)
+    with line.part("crawl"), line.local_web(state, pages):
         sites.write_text(
             "\n".join(json.loads(state.read_text(encoding="utf-8"))["sites"]) + "\n", encoding="utf-8"
         )
@@ -319,7 +442,7 @@ def run(
             line.step(
                 "crawl", "run", "--crawl", str(crawl), "--browsers", str(browsers), "--local-web", str(state)
             )
-    with line.part("release", "a release of each, and a check of the last"):
+    with line.part("release"):
         for crawl in crawls:
             line.step("crawl", "seal", "--crawl", str(crawl))
             line.step("release", "build", "--crawl", str(crawl))
@@ -345,11 +468,22 @@ def run_recorded(line: Line, cache: Path, *, pages: str, sizes: Sequence[str]) -
     The sets of other years are imported for the page that shows them beside each other.
     """
     month = read_source(BUNDLED, files_of(BUNDLED)).month
-    with line.part("release", f"recorded pages of {month} and of other years as releases, and a check"):
+    with line.part("release"):
         line.step("import", "pages", "--all")
         line.step("release", "verify", "--crawl", month, "--offline")
+    wait_for_packages(line, cache)
     replay(line, cache, "--set", "pages=recorded", "--set", f"max_pages={pages}", *sizes)
     return end(line, month)
+
+
+def wait_for_packages(line: Line, cache: Path) -> None:
+    """Wait for scripts/setup, which holds a lock while it installs Debian packages."""
+    with contextlib.suppress(FileNotFoundError), (cache / INSTALLING).open() as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            with line.part("packages"):
+                fcntl.flock(lock, fcntl.LOCK_SH)
 
 
 def replay(line: Line, cache: Path, *options: str) -> None:
@@ -357,9 +491,9 @@ def replay(line: Line, cache: Path, *options: str) -> None:
     try:
         guest_process.locate(cache)
     except ReplayError:
-        with line.part("lab", "the kernel of the replay, which is compiled once", shown=True):
+        with line.part("lab", shown=True):
             line.step("replay", "build-lab", shown=True)
-    with line.part("replay", "pages over the Linux TCP stack, window against window"):
+    with line.part("replay"):
         line.step("replay", "run", "demo", *options)
 
 
@@ -368,8 +502,8 @@ def end(line: Line, month: str, *crawl: str) -> str:
 
     `crawl` is an option of the report.
     """
-    with line.part("report", f"the report for {month[:4]}"):
+    with line.part("report"):
         line.step("report", "build", "--year", month[:4], *crawl)
-    with line.part("verify", "a check of everything that is stored"):
+    with line.part("verify"):
         line.step("verify", "--offline")
     return month[:4]

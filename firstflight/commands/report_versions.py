@@ -13,6 +13,7 @@ from firstflight.settings import Settings
 from firstflight.verification import list_folder_checks
 from releases.catalogue import iter_versions
 from storage.report_versions import (
+    EDITION,
     ReportVersion,
     ReportVersionError,
     Withdrawal,
@@ -62,6 +63,8 @@ class VersionFacts:
     """The facts of a version of a report, and its standing among the versions of its year."""
 
     year: int
+    is_edition: bool
+    """True of the edition that a repository keeps, beside the folder's own report."""
     version: int
     date: str | None
     reason: str | None
@@ -79,7 +82,8 @@ class VersionFacts:
     def of(cls, settings: Settings, version: ReportVersion, siblings: Sequence[ReportVersion]) -> Self:
         """Read the facts of a version; its files are looked at, their checksums are not computed."""
         return cls(
-            year=int(version.year),
+            year=version.of_year,
+            is_edition=version.is_edition,
             **dataclasses.asdict(version.publication),
             standing=standing(version.withdrawal, is_newest=version == newest_version(siblings)),
             withdrawal=version.withdrawal,
@@ -96,7 +100,8 @@ class VersionFacts:
         if self.reason:
             parts += [f"made because: {self.reason}", f"corrects: {self.corrects}"]
         dated = f" of {self.date}" if self.date else ""
-        return f"{self.year} v{self.version}{dated}: {'; '.join(parts)}"
+        name = f"{self.year}{EDITION if self.is_edition else ''}"
+        return f"{name} v{self.version}{dated}: {'; '.join(parts)}"
 
 
 @click.command("withdraw")

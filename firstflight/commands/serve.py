@@ -17,6 +17,7 @@ from releases.outside.points import OutsideError
 from releases.outside.points import load_points as outside_series
 from replay.errors import ReplayError
 from replay.lab import guest_process
+from storage.steps import read_steps
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -125,8 +126,9 @@ def service_url(host: str, port: int) -> str:
 
 
 def check_lab(settings: Settings) -> None:
-    """Refuse a lab that is not built: the operator is told, rather than the first reader."""
-    if settings.has_lab:
+    """Refuse a lab that is not built: the operator is told, rather than the first reader. A demo that fills
+    the folder builds it meanwhile."""
+    if settings.has_lab and not read_steps(settings.progress):
         with one_line(ReplayError):
             guest_process.locate(settings.cache_dir)
 

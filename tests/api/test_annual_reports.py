@@ -10,7 +10,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.routes.annual_reports import header_style
-from storage.report_versions import Publication, erase, find_version, withdraw
+from storage.report_versions import Publication, erase, find_version, put_editions, withdraw
+from storage.steps import Step, remove_steps, write_steps
 from storage.sums import manifest_of, seal
 from tests.api.conftest import serving
 from tests.api.test_v1 import assert_problem
@@ -280,6 +281,69 @@ def test_the_home_page_begins_with_the_answer_of_the_newest_report_that_stands(t
     assert "The answer of 2025" in page
     assert "IW\u00a010 stays" in page
     assert sentence not in page
+
+
+def keep_edition(folder: Path, headline: str) -> None:
+    """An edition of 2026 as a repository keeps it, without a folder of its version."""
+    answer = dataclasses.asdict(made_up_answer(headline))
+    write_version(folder / "made" / "2026", Publication(date="2026-11-26"), answer=answer)
+    (folder / "editions").mkdir()
+    (folder / "made" / "2026" / "v1").rename(folder / "editions" / "2026")
+
+
+def test_the_edition_leads_and_what_the_bundled_web_gives_stands_below_it_as_your_crawl(
+    tmp_path: Path,
+) -> None:
+    keep_edition(tmp_path, "IW 10 stays")
+    reports, own = (
+        tmp_path / "reports",
+        dataclasses.asdict(made_up_answer("Open between IW 10 and IW 16 paced")),
+    )
+    put_editions(tmp_path / "editions", reports)
+    write_version(reports / "2026", Publication(date="2026-11-28"), answer=own, is_illustrative=True)
+    with serving(tmp_path / "releases") as client:
+        page = html.unescape(client.get("/").text)
+        assert page.index("IW\u00a010 stays") < page.index("Your crawl") < page.index(own["sentence"])
+        assert page.count("IW\u00a010 stays") == 1
+        assert client.get("/reports/2026-edition/").url.path == "/reports/2026-edition/v1/"
+        assert client.get("/reports/2026/").url.path == "/reports/2026/v1/"
+        index = html.unescape(client.get("/reports").text)
+        assert "2026, edition: IW 10 stays" in index
+        assert "2026, illustrative: Open between" in index
+        assert [report["year"] for report in client.get("/v1/reports").json()["reports"]] == [
+            "2026",
+            "2026-edition",
+        ]
+
+
+def test_an_own_answer_about_live_sites_leads_before_the_edition_of_its_year(tmp_path: Path) -> None:
+    keep_edition(tmp_path, "IW 10 stays")
+    put_editions(tmp_path / "editions", tmp_path / "reports")
+    own = dataclasses.asdict(made_up_answer("Open between IW 10 and IW 16 paced"))
+    write_version(tmp_path / "reports" / "2026", Publication(date="2026-11-28"), answer=own)
+    with serving(tmp_path / "releases") as client:
+        page = html.unescape(client.get("/").text)
+    assert '<h2 id="answer">Open between' in page
+    assert "Your crawl" not in page
+
+
+def test_the_home_page_shows_the_steps_of_a_demo_and_asks_again_until_they_have_ended(
+    tmp_path: Path,
+) -> None:
+    progress = tmp_path / "progress"
+    crawl = Step(
+        name="crawl", what="5 crawls", is_begun=True, done=17, total=38, unit="sites", seconds_left=12
+    )
+    with serving(tmp_path / "releases", progress=progress) as client:
+        assert "Refresh" not in client.get("/").headers
+        write_steps(progress, [crawl, Step(name="replay", what="pages over Linux")])
+        shown = client.get("/")
+        assert shown.headers["Refresh"] == "5"
+        assert "17 of 38 sites, 12 s left" in shown.text
+        write_steps(progress, [dataclasses.replace(crawl, seconds=25)])
+        assert "<small>25 s</small>" in client.get("/").text
+        remove_steps(progress)
+        assert "Refresh" not in client.get("/").headers
 
 
 def test_the_home_page_shows_the_command_that_an_answer_asks_for_as_code(tmp_path: Path) -> None:

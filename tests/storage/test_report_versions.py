@@ -14,6 +14,7 @@ from storage.report_versions import (
     find_version,
     newest_version,
     next_place,
+    put_editions,
     report_versions,
     withdraw,
 )
@@ -55,6 +56,17 @@ def test_versions_are_listed_in_order_with_what_they_say_about_themselves(year: 
     assert next_place(year).number == 11
     with pytest.raises(ReportVersionError, match="has no version 3; there are: 1, 2, 10"):
         find_version(year.parent, 2026, 3)
+
+
+def test_an_edition_is_copied_whole_beside_the_folders_own_reports(year: Path, tmp_path: Path) -> None:
+    editions = tmp_path / "editions"
+    editions.mkdir()
+    (write_version(tmp_path / "2026", Publication(date="2027-01-01"))).rename(editions / "2026")
+    put_editions(editions, year.parent)
+    *own, edition = all_report_versions(year.parent)
+    assert {str(version) for version in own} == {"2026 v1", "2026 v2"}
+    assert (str(edition), edition.of_year, edition.is_edition) == ("2026-edition v1", 2026, True)
+    assert contents(edition.folder) == contents(editions / "2026")
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,19 @@ import contextlib
 import datetime
 import functools
 import hashlib
+import itertools
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
@@ -24,9 +28,10 @@ from firstflight.commands.demo import Line, StepFailed, replay
 from firstflight.errors import INTERRUPTED
 from releases.catalogue import Release, find_release, releases
 from storage import embedded
+from storage.steps import read_steps
 from storage.sums import broken_sums, checksum_of
 from tests.circles import ALL
-from tests.firstflight.commands.served import WITHIN_S, served
+from tests.firstflight.commands.served import WITHIN_S
 
 pytestmark = pytest.mark.process
 
@@ -53,14 +58,40 @@ def test_a_folder_that_is_no_demos_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "demo" / "thesis.tex").read_text() == "years of work"
 
 
-def test_a_demo_that_is_stopped_leaves_nothing_running_and_says_so(server_folder: Path) -> None:
-    folder = server_folder / "stopped"
-    environment = {**os.environ, "FIRSTFLIGHT_DATA_DIR": str(folder)}
-    call = [FIRSTFLIGHT, "demo", "--pages", "1"]
+def begin(data: Path, *options: str) -> subprocess.Popen[str]:
+    """Start a demo that serves from the beginning, and can be stopped as by Ctrl-C."""
+    call = [FIRSTFLIGHT, "demo", "--serve", *options]
+    environment = {**os.environ, "FIRSTFLIGHT_DATA_DIR": str(data)}
     heard = functools.partial(
         signal.signal, signal.SIGINT, signal.SIG_DFL
     )  # tests in the background hear none
-    with subprocess.Popen(call, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heard) as demo:
+    return subprocess.Popen(
+        call,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heard,
+    )
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def test_a_demo_serves_the_edition_before_it_crawls_and_stopped_leaves_nothing_running(
+    server_folder: Path,
+) -> None:
+    folder, port = server_folder / "stopped", free_port()
+    with begin(folder, "--port", str(port), "--pages", "1") as demo:
+        assert demo.stderr is not None
+        assert demo.stderr.readline() == f"serve    http://127.0.0.1:{port}/, which shows what follows\n"
+        home = httpx2.get(f"http://127.0.0.1:{port}/", timeout=WITHIN_S).text
+        assert home.index("The answer of 2026") < home.index("Your crawl") < home.index("It is being made")
+        assert not list((folder / "demo" / "releases").glob("*"))
         deadline = time.monotonic() + WITHIN_S
         while not (folder / "demo/postgres/postmaster.pid").exists():
             assert time.monotonic() < deadline
@@ -73,6 +104,9 @@ def test_a_demo_that_is_stopped_leaves_nothing_running_and_says_so(server_folder
         "stopped: nothing of the demo runs any more; the same command begins it anew"
     )
     assert embedded.postmaster(folder / "demo/postgres") is None
+    with pytest.raises(httpx2.ConnectError):
+        httpx2.get(f"http://127.0.0.1:{port}/")
+    assert not read_steps(folder / "demo" / "progress")
 
 
 def test_a_step_that_fails_shows_its_last_lines_and_the_log(tmp_path: Path) -> None:
@@ -107,33 +141,39 @@ def started(release: Release) -> list[datetime.datetime]:
 
 
 @pytest.fixture(scope="module")
-def done(server_folder: Path) -> Iterator[tuple[Path, str]]:
-    """The folder of a demo of a few pages, and what the demo printed."""
-    folder = server_folder / "line"
-    more = ("--networks", str(NETWORKS), "--months", str(MONTHS))
-    ended = run(folder, "--pages", str(PAGES), "--seeds", str(SEEDS), *more)
-    assert ended.returncode == 0, ended.stderr
-    yield folder / "demo", ended.stdout
+def done(server_folder: Path) -> Iterator[tuple[Path, list[str], str]]:
+    """The folder of a demo of a few pages, what it printed, and the address at which it serves on."""
+    folder, port = server_folder / "line", free_port()
+    more = ("--networks", str(NETWORKS), "--months", str(MONTHS), "--port", str(port))
+    with begin(folder, "--pages", str(PAGES), "--seeds", str(SEEDS), *more) as demo:
+        assert demo.stdout is not None
+        printed = list(itertools.islice(demo.stdout, 5))
+        assert demo.poll() is None, demo.communicate()
+        yield folder / "demo", printed, f"http://127.0.0.1:{port}/"
+        demo.send_signal(signal.SIGINT)
+        demo.communicate(timeout=WITHIN_S)
+    assert demo.returncode == 0
     embedded.stop(folder / "demo" / "postgres")
 
 
 @pytest.mark.browser
 @pytest.mark.lab
 @pytest.mark.slow
-def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(done: tuple[Path, str]) -> None:
-    demo, printed = done
-    (report,) = demo.glob("reports/*/v1")
-    took, answer, where, command, address = printed.splitlines()
+def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(
+    done: tuple[Path, list[str], str],
+) -> None:
+    demo, printed, _ = done
+    (report,) = (folder for folder in demo.glob("reports/*/v1") if "edition" not in folder.parent.name)
+    took, answer, where, command, _ = map(str.strip, printed)
     log = (demo / "log").read_text(encoding="utf-8")
     assert str(demo / "log") in took
-    assert answer.startswith(f"Answer of {report.parent.name} (illustrative): ")
+    assert re.match(r"Your crawl, illustrative: [0-9.]+ % of first flights fit into IW 10\. ", answer)
     assert where == f"Report: {report / 'index.html'}"
     assert command == f"See it: FIRSTFLIGHT_DATA_DIR={demo} FIRSTFLIGHT_LAB=1 {FIRSTFLIGHT} serve"
-    assert address == "Open:   http://127.0.0.1:8750/"
     facts = json.loads((report / "report.json").read_text(encoding="utf-8"))
     assert facts["is_illustrative"]
 
-    crawls = [release.crawl for release in releases(demo / "releases")]
+    crawls = [release.crawl for release in releases(demo / "releases") if release.crawl.kind != "recorded"]
     assert {crawl.kind for crawl in crawls} == {"localweb"}  # which marks them as illustrative
     months = sorted(crawl.month for crawl in crawls if crawl.device == "desktop")
     assert len(set(months)) == len(months) == MONTHS + 1
@@ -170,7 +210,7 @@ def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(done
     assert [set(ran) for ran in manifest["programs"]] == [{"kernel", "player"}]
     assert json.loads((report / "manifest.json").read_text())["replay"]["checksum"] == checksum_of(replay)
     assert broken_sums(replay) == broken_sums(report) == []
-    assert f"{MONTHS + 4} checked, none damaged" in log
+    assert f"{MONTHS + 6} checked, none damaged" in log
 
     assert facts["answer"]["kind"] == facts["verdict"]["kind"] == "no answer"  # the local web is no evidence
 
@@ -203,18 +243,20 @@ def drawn(page: Page, description: str) -> bool:
 @pytest.mark.lab
 @pytest.mark.slow
 def test_the_demo_is_served_with_its_months_in_a_series_the_history_the_explorer_and_the_lab(
-    done: tuple[Path, str],
+    done: tuple[Path, list[str], str],
 ) -> None:
-    demo, _ = done
+    demo, _, address = done
     months = sorted(
-        release.crawl.month for release in releases(demo / "releases") if release.crawl.device == "desktop"
+        release.crawl.month
+        for release in releases(demo / "releases")
+        if (release.crawl.device, release.crawl.kind) == ("desktop", "localweb")
     )
-    # `demo --serve` calls the same command at a fixed port.
-    with served(Line(demo).environment) as address, browsing(address) as page:
-        assert page.get_by_role("link", name=f"{months[-1]}.desktop.local.tcp.localweb").first.is_visible()
+    with browsing(address) as page:
         assert page.get_by_role("link", name="Read the report").first.is_visible()
-
-        follow(page, "Explore")
+        own = page.get_by_role("region", name=re.compile("of first flights fit into 10 segments"))
+        assert own.get_by_role("link", name=f"{months[-1]}.desktop.local.tcp.localweb").is_visible()
+        assert own.get_by_role("link", name="Read its report").is_visible()
+        own.get_by_role("link", name="Explore it").click()
         page.get_by_role("group", name="Figure").locator("g[data-measure] path").first.wait_for()
         assert drawn(page, "Shares by month; the table below has the numbers")
         page.get_by_text("Numbers by month").first.click()
