@@ -374,11 +374,10 @@ def initiator_url(initiator: Initiator) -> str | None:
 def join_headers(fields: Sequence[Field]) -> dict[str, str]:
     """Return all headers with names in lower case; repeated ones are joined by line feeds,
     as browsers' own tools do."""
-    headers: dict[str, str] = {}
+    values: dict[str, list[str]] = {}
     for field in fields:
-        name, value = field.name.lower(), "" if field.value is None else str(field.value)
-        headers[name] = f"{headers[name]}\n{value}" if name in headers else value
-    return headers
+        values.setdefault(field.name.lower(), []).append("" if field.value is None else str(field.value))
+    return {name: "\n".join(each) for name, each in values.items()}
 
 
 def text_bytes(response: Response) -> int | None:

@@ -10,6 +10,7 @@ import dataclasses
 import datetime
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,9 @@ from recordings.page import PageLoad, find_page_load
 
 MOST_EXCHANGES = 20_000
 """Most requests of a page."""
+
+OBJECTS_PER_ENTRY = 50
+"""Objects and arrays of a HAR's entry on average; one of Chrome has about 40, most of them header fields."""
 
 HAR, CDP, NETLOG, TRACE = "har", "cdp", "netlog", "trace"
 """Forms of recordings."""
@@ -97,16 +101,20 @@ def name_and_content(path: Path) -> tuple[str, bytes]:
         raise RecordingError(f"{name} cannot be read: {exc.strerror}") from exc
 
 
-def read_content(content: bytes, kind: str, *, name: str = "the file") -> Recording:
+def read_content(
+    content: bytes, kind: str, *, name: str = "the file", most_entries: float = math.inf
+) -> Recording:
     """Return the recording in the bytes of a file, whatever its container.
 
-    RecordingError if it is of another form.
+    RecordingError if it is of another form, or a HAR of more than `most_entries`, of which none is read then.
     """
     now = datetime.datetime.now(datetime.UTC)
-    document = parse(unpack(content, name), name)
+    document = parse(unpack(content, name), name, most_objects=OBJECTS_PER_ENTRY * most_entries)
     form = form_of(document)
     if form != kind:
         raise RecordingError(f"{name} {NOT_OF_FORM[kind]}" if form is None else f"{name} is {FORMS[form]}")
+    if kind == HAR and isinstance(entries := document["log"].get("entries"), list):
+        check_number(len(entries), most_entries, name)
     try:
         if kind == HAR:
             return har.read(document["log"], now=now)
@@ -137,16 +145,24 @@ def started_at(recording: Recording, load: PageLoad) -> datetime.datetime | None
     return datetime.datetime.fromtimestamp(recording.epoch_s + first, datetime.UTC)
 
 
-def parse(content: bytes, name: str) -> Any:  # noqa: ANN401  # JSON
+def check_number(number: int, most: float, name: str) -> None:
+    """Raise RecordingError if a file has more entries, or objects in them, than `most`."""
+    if number > most:
+        raise RecordingError(f"{name} has too many entries or values: save the HAR of one page alone")
+
+
+def parse(content: bytes, name: str, *, most_objects: float = math.inf) -> Any:  # noqa: ANN401  # JSON
     """Return the JSON in the bytes, or a list of the documents in JSON lines; RecordingError if it is
-    none."""
+    none, or has more than `most_objects` objects and arrays."""
     text = content.decode(json.detect_encoding(content), "replace")
+    check_number(text.count("{") + text.count("["), most_objects, name)
     try:
         return loads(text)
     except RecursionError as exc:
         raise RecordingError(f"{name} is nested too deeply") from exc
     except ValueError as exc:
         lines = [line for line in text.splitlines() if line.strip()]
+        check_number(len(lines), most_objects, name)
         where = (
             f"line {exc.lineno} column {exc.colno}" if isinstance(exc, json.JSONDecodeError) else "a number"
         )

@@ -44,6 +44,9 @@ from replay.runs.run import check_calibrations, judge_cells
 MOST_MEMORY_BYTES = 2**30
 """Most memory while the file is read: 20 MB of JSON take some twenty times as much at worst."""
 
+MOST_ENTRIES = 20_000
+"""Most entries of the file, whose other pages are read too; so many take some two seconds."""
+
 MOST_RESPONSES = 1_000
 """Most responses of a page that is replayed."""
 
@@ -57,13 +60,13 @@ class Refused(Exception):
 
 def main(arguments: Sequence[str]) -> None:
     """Read the file and replay its page."""
-    signal.signal(
-        signal.SIGTERM, lambda _number, _frame: sys.exit(1)
-    )  # so that the guest and its folder go too
     cache, *ids = arguments
     try:
         with bounded_memory():
             exchanges, recipe = read_page(sys.stdin.buffer.read())
+        # So that the guest and its folder go too. Not before: a handler of Python's waits for whatever
+        # reads the file, and a process without one ends at once.
+        signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(1))
         lab = guest_process.locate(Path(cache))
         replay = replay_page(lab, exchanges, recipe, [network.profile for network in choose(ids)])
     except Refused as exc:
@@ -90,7 +93,7 @@ def read_page(content: bytes) -> tuple[list[RecordedExchange], Recipe]:
     """The exchanges of a HAR's first page that crossed the network, and its recipe;
     Refused with the reason if there is none."""
     try:
-        load = find_load(read_content(content, HAR))
+        load = find_load(read_content(content, HAR, most_entries=MOST_ENTRIES))
     except RecordingError as exc:
         raise Refused(str(exc)) from exc
     except MemoryError as exc:

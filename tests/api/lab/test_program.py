@@ -4,6 +4,10 @@ import asyncio
 import gzip
 import io
 import mmap
+import signal
+import subprocess
+import sys
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +22,7 @@ from api.http.problems import Problem
 from api.lab.networks import usual_network
 from api.lab.process import replay_in_process
 from api.lab.program import (
+    MOST_ENTRIES,
     MOST_MEMORY_BYTES,
     MOST_PAGE_BYTES,
     MOST_RESPONSES,
@@ -25,11 +30,15 @@ from api.lab.program import (
     bounded_memory,
     read_page,
 )
+from api.lab.upload import MOST_BYTES
 from replay.lab import kernel, player
 from tests.api.lab.conftest import har
 from tests.factories.made_up_recording import DOCUMENT, STYLE, UNKNOWN, entry
 
 WITHIN_S = 120
+READ_WITHIN_S = 10
+"""Processor time in which a file is read or refused."""
+
 LAZY = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 """Memory that is only taken as it is written to."""
 
@@ -85,7 +94,7 @@ def test_the_page_of_a_har_is_read_from_any_container(pack: Callable[[bytes], by
         (b"{", "not JSON"),
         (b"{\xff}", "not JSON"),
         (b'{"traceEvents": []}', "a trace of Chrome"),
-        (b'{"log": ' + b"[" * 1_000_000, "nested too deeply"),
+        (b'{"log": ' + b"[" * 100_000, "nested too deeply"),
         (b"{}", "no HAR"),
         (b'{"log": []}', "no HAR"),
         (b'{"log": {"creator": {"name": "a"}, "entries": []}}', "no request by HTTP"),
@@ -99,6 +108,8 @@ def test_the_page_of_a_har_is_read_from_any_container(pack: Callable[[bytes], by
         (har(UNKNOWN), "no size of its main document"),
         (changed(bodySize=MOST_PAGE_BYTES), "100 MB"),
         (har(DOCUMENT, *images(MOST_RESPONSES)), "1,001 responses"),
+        (har(*[DOCUMENT] * (MOST_ENTRIES + 1)), "too many entries"),
+        (b'{"log": ' + b"[" * 15_000_000, "too many entries"),
     ],
     ids=lambda item: str(item)[:24],
 )
@@ -109,9 +120,42 @@ def test_what_cannot_be_replayed_is_refused_in_a_sentence(content: bytes, said: 
     assert len(str(caught.value)) < 250
 
 
-def test_a_page_of_too_many_entries_is_refused() -> None:
-    with pytest.raises(Refused, match="more than 20,000 requests"):
-        read_page(har(*[DOCUMENT] * 30_000))
+TINY_VALUES: dict[str, Callable[[], bytes]] = {
+    "entries": lambda: har()[:-3] + b",{}" * 6_000_000 + b"]}}",
+    "numbers": lambda: har()[:-3] + b",0" * 9_000_000 + b"]}}",
+    "header fields": lambda: changed(headers=[]).replace(b"[]", b"[" + b"{}," * 6_000_000 + b"{}]", 1),
+    "lines": lambda: b"0\n" * 9_000_000 + b"x",
+}
+
+
+@pytest.mark.parametrize("make", TINY_VALUES.values(), ids=TINY_VALUES)
+def test_a_file_of_very_many_tiny_values_is_refused_before_they_are_read(make: Callable[[], bytes]) -> None:
+    content = make()
+    assert len(content) < MOST_BYTES
+    began = time.process_time()
+    with pytest.raises(Refused, match="too many entries"):
+        read_page(content)
+    assert time.process_time() - began < READ_WITHIN_S
+
+
+def test_a_header_of_very_many_fields_of_one_name_is_read_in_time() -> None:
+    fields = b'{"name": "a"},' * 400_000
+    began = time.process_time()
+    kept, _ = read_page(changed(headers=[]).replace(b"[]", b"[" + fields + b'{"name": "b"}]', 1))
+    assert len(kept) == 1
+    assert time.process_time() - began < READ_WITHIN_S
+
+
+@pytest.mark.process
+def test_the_program_ends_by_the_signal_itself_while_it_reads_the_file(tmp_path: Path) -> None:
+    """A handler of Python's would wait for the call that parses the file."""
+    call = [sys.executable, "-m", "api.lab.program", str(tmp_path), usual_network()]
+    with subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        assert program.stdin is not None
+        # More than a pipe holds: once it is written, the program reads.
+        program.stdin.write(b" " * 200_000)
+        program.terminate()
+        assert program.wait(WITHIN_S) == -signal.SIGTERM
 
 
 def test_the_memory_of_reading_is_bounded_and_that_of_the_guest_is_not() -> None:
@@ -187,7 +231,7 @@ def test_a_program_that_fails_is_an_answer_without_names(tmp_path: Path) -> None
 @pytest.mark.process
 def test_a_hostile_file_is_refused_by_the_program_too(tmp_path: Path) -> None:
     async def work() -> None:
-        deep = b'{"log": ' + b"[" * 15_000_000
+        deep = b'{"log": ' + b"[" * 900_000
         await replay_in_process(tmp_path, deep, [usual_network()], lambda _done, _planned: None)
 
     with pytest.raises(Problem, match="nested too deeply"):
