@@ -7,7 +7,7 @@ No I/O. Which packets prove what, of senders that think, pause, pace and lose pa
   (`crawler.capture.tcp_exchange`). The window had grown by at most the segments that these covered. Linux's
   CUBIC and Reno let it grow only while it is in use, if twice the segments in flight exceed it
   (tcp_is_cwnd_limited); BBR and other stacks may let an idle window grow. A probe for lost acknowledgments
-  (RFC 8985 §7) may exceed the window by a segment, after two round trips without a word.
+  (RFC 8985 §7) may exceed the window by a segment, after two of the server's round trips without a word.
 * **At most.** The window is full while the sender has more to send and waits for an acknowledgment. That it
   had more shows by its last segment, which is full, so that no write ended there, and by the next, which is
   full too. That it waited shows by the next segment: by then, and not before, it had heard an acknowledgment,
@@ -30,7 +30,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crawler.capture.tcp_exchange import EARLIEST, RTO_MIN_NS, TICK_NS, Data, Exchange
+from crawler.capture.tcp_exchange import (
+    COARSE,
+    EARLIEST,
+    EARLIEST_WITH_CLOCK,
+    RTO_MIN_NS,
+    TICK_NS,
+    Data,
+    Exchange,
+)
 
 LATEST, SLACK, SLACK_NS = 9 / 8, 1 / 8, 1_000_000
 """What an acknowledgment lets out arrives in so many round trips, and the time that a server may take:
@@ -40,8 +48,6 @@ LEAST_PAUSE = 1 / 16
 PAUSES_SEEN, PAUSES_PACED = 2.0, 1.5
 """Least pause of a sender that waits, in the longest between its last segments,
 and in the longest of a paced sender."""
-COARSE = 16
-"""Ticks of the server's clock in a round trip from which on they measure pauses."""
 
 UNPACED_SEGMENTS = 10
 """Data segments at the beginning of a connection that Linux does not pace (tcp_update_skb_after_send)."""
@@ -58,11 +64,9 @@ LEAST_BBR_WINDOW = 4
 HEAD_AGE = 1 / 2 * EARLIEST
 """Round trips since the oldest segment in flight after which Linux may hold segments back."""
 
-LEAST_TICKS, CLOCK_ERROR = 20, 0.25
-"""Ticks over which a server's clock is compared with ours, at least, and the share by which it may differ:
-other ticks are 4 ms and more, or microseconds."""
-PROBE = 2 * EARLIEST
-"""Round trips of silence after which a segment may be a probe."""
+PROBE = 2 * EARLIEST_WITH_CLOCK
+"""Round trips of silence after which a segment may be a probe: two of the server's own (RFC 8985 §7.2),
+of whose packets none need be among those that the round trip was seen of."""
 LOOKED_AT = 300
 """Segments that the bounds are taken from: those of the first round trips are among them."""
 
@@ -252,7 +256,7 @@ def _why_unproven(exchange: Exchange, n: int, acked_ns: int, window: int, *, is_
 
 def _pause_ns(exchange: Exchange, segment: Data, following: Data) -> int:
     """Return the time between two segments, by the server's own clock if that is fine enough."""
-    if not _counts_milliseconds(exchange) or exchange.round_trip_ns < COARSE * TICK_NS:
+    if not exchange.counts_milliseconds or exchange.round_trip_ns < COARSE * TICK_NS:
         return following.time_ns - segment.time_ns
     return (following.ticks_since(segment) - 1) * TICK_NS
 
@@ -301,7 +305,7 @@ def _why_different(exchange: Exchange, sent: Sequence[_InFlight], stop: _Stop) -
 def _may_be_bbr(exchange: Exchange, stop: _Stop) -> bool:
     """Return False if the segments up to where the server waited, or the next flight,
     were sent faster than BBR paces them."""
-    if not _counts_milliseconds(exchange):
+    if not exchange.counts_milliseconds:
         return True
     segment_ns = EARLIEST * exchange.round_trip_ns / (BBR_WINDOWS * max(stop.window, LEAST_BBR_WINDOW))
     burst = _burst(exchange, segment_ns)
@@ -317,13 +321,3 @@ def _may_be_bbr(exchange: Exchange, stop: _Stop) -> bool:
         if paced and (paced[-1].ticks_since(paced[0]) + 1) * TICK_NS < least_ns:
             return False
     return True
-
-
-def _counts_milliseconds(exchange: Exchange) -> bool:
-    """Return whether the server's timestamps count milliseconds, as Linux's do since 4.13, over 20 ms and
-    more."""
-    first, last = exchange.data[0], exchange.data[-1]
-    came_ns = last.time_ns - first.time_ns
-    if not exchange.has_clock or came_ns < LEAST_TICKS * TICK_NS:
-        return False
-    return abs(last.ticks_since(first) * TICK_NS - came_ns) <= CLOCK_ERROR * came_ns

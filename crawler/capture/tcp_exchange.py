@@ -39,8 +39,15 @@ TIMESTAMPS_BYTES = 12
 
 EARLIEST, EARLIEST_WITH_CLOCK, TAKEN_OVER = 7 / 8, 1 / 2, 3 / 4
 """Least time from a packet of the client to a segment that answers it, in the shortest round trip that was
-seen: the true one may be shorter. Timestamps tell more, so that less needs to be taken from the times. TOLD
-is that to a packet which the server may have sent as it took over a timestamp."""
+seen: the true one may be shorter. Timestamps tell more, so that less needs to be taken from the times.
+TAKEN_OVER is that to a packet which the server may have sent as it took over a timestamp."""
+CLOCK_ERROR, LEAST_TICKS = 0.25, 20
+"""Share by which a server's clock may differ from ours if it counts milliseconds, and ticks over which it is
+compared, at least: other ticks are 4 ms and more, or microseconds."""
+COARSE = 16
+"""Ticks of the server's clock in a round trip from which on they measure times within one."""
+STEADY_NS = 10_000_000_000
+"""Time over which two machines' clocks drift apart by a tick at most."""
 RTO_MIN_NS = 200_000_000
 """Linux's least retransmission timeout, beyond a round trip (TCP_RTO_MIN)."""
 OTHER_RTO_MIN_NS = 20_000_000
@@ -71,7 +78,7 @@ class Data(NamedTuple):
         """Return the ticks of the server's clock since an earlier segment; 0 without timestamps."""
         if self.stamp is None or earlier.stamp is None:
             return 0
-        return (self.stamp - earlier.stamp + SEQUENCES // 2) % SEQUENCES - SEQUENCES // 2
+        return _ticks_between(earlier.stamp, self.stamp)
 
     def elapsed_ns(self, earlier: Data) -> int:
         """Return the time since an earlier segment, by arrival or by the server's clock: the longer,
@@ -110,8 +117,9 @@ class Exchange:
     """One TCP connection from its SYN on, as far as it was looked at."""
 
     round_trip_ns: int
-    """The shortest time between a packet of the client and the server's acknowledgment of it,
-    in nanoseconds."""
+    """The shortest round trip that the packets allow, in nanoseconds: between a packet of the client and the
+    server's acknowledgment of it; or the shortest way there and the shortest way back, of different packets,
+    by the server's clock. The server's own round trips are made of other packets than the client's."""
     segment_bytes: int
     """Payload of a full segment from the server, in bytes;
     the largest possible unless `is_segment_size_known`."""
@@ -128,6 +136,9 @@ class Exchange:
     """The highest position up to which data had come with each of `data`."""
     has_clock: bool
     """True if all packets have timestamps."""
+    counts_milliseconds: bool
+    """True if the server's timestamps count milliseconds, as Linux's do since 4.13, over LEAST_TICKS or
+    more."""
     repeats: list[int]
     """Times at which segments came that had come before, in nanoseconds:
     their acknowledgment lets a window grow, too."""
@@ -190,6 +201,8 @@ class _Reading:
     repeated_ns: int | None = None
     """When the first segment came that had been sent again;
     a probe of Linux (RFC 8985 §7) is none if its original came too."""
+    stamps: list[tuple[int, int, int]] = field(default_factory=list)
+    """Time of arrival of each packet of the server, its timestamp (TSval), and that which it echoes."""
     round_trips: list[int] = field(default_factory=list)
     arrived: Ranges = field(default_factory=Ranges)
     """What has come of the server's data."""
@@ -200,6 +213,8 @@ class _Reading:
 
     def take_server_packet(self, packet: Packet) -> None:
         """Take a packet of the server."""
+        if packet.timestamps:
+            self.stamps.append((packet.time_ns, *packet.timestamps))
         acknowledgment = (packet.acknowledgment - self.client_first) % SEQUENCES
         if acknowledgment < NEAR and (not self.answers or acknowledgment > self.answers[-1][1]):
             self.answers.append((packet.time_ns, acknowledgment))
@@ -279,6 +294,8 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
         reading.round_trips.append(answer.time_ns - syn.time_ns)
     else:
         reading.repeated_ns = syn.time_ns
+    if answer.timestamps:
+        reading.stamps.append((answer.time_ns, *answer.timestamps))
     for packet in few:
         if packet.flags & (SYN | RST) or not packet.flags & ACK:
             continue
@@ -296,6 +313,9 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
         else ()
     )
     round_trip_ns = max(1, min([*reading.round_trips, *echoed]))
+    counts_milliseconds = bool(clock) and _counts_milliseconds(reading.data)
+    if counts_milliseconds and reading.is_linux and round_trip_ns >= COARSE * TICK_NS:
+        round_trip_ns = max(1, min(round_trip_ns, _join_ways(reading, clock)))
     heard = _list_heard(reading, clock, round_trip_ns)
     disturbed_ns = _find_disturbance(reading, answer.time_ns + round_trip_ns, round_trip_ns)
     return Exchange(
@@ -309,6 +329,7 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
         ends=_list_ends(reading.data, segment_bytes),
         reached=list(itertools.accumulate((segment.end for segment in reading.data), max)),
         has_clock=bool(clock),
+        counts_milliseconds=counts_milliseconds,
         repeats=reading.repeats,
         disturbed_ns=min(disturbed_ns, _find_timeout(reading, heard, round_trip_ns) if clock else NEVER_NS),
     )
@@ -372,7 +393,33 @@ def _read_clock(reading: _Reading) -> list[int]:
 
 def _unwrap(stamp: int, clock: Sequence[int]) -> int:
     """Return a timestamp on a clock that does not wrap around."""
-    return clock[0] + (stamp - clock[0] + SEQUENCES // 2) % SEQUENCES - SEQUENCES // 2
+    return clock[0] + _ticks_between(clock[0], stamp)
+
+
+def _ticks_between(earlier: int, later: int) -> int:
+    """Return the ticks from one timestamp to another, which may have wrapped around."""
+    return (later - earlier + SEQUENCES // 2) % SEQUENCES - SEQUENCES // 2
+
+
+def _counts_milliseconds(data: Sequence[Data]) -> bool:
+    """Return whether the server's timestamps count milliseconds, as far as its segments tell."""
+    came_ns = data[-1].time_ns - data[0].time_ns
+    ticks_ns = data[-1].ticks_since(data[0]) * TICK_NS
+    return came_ns >= LEAST_TICKS * TICK_NS and abs(ticks_ns - came_ns) <= CLOCK_ERROR * came_ns
+
+
+def _join_ways(reading: _Reading, clock: Sequence[int]) -> int:
+    """Return the shortest way to the server and the shortest way back together, in nanoseconds, each of any
+    packet, by the server's clock of milliseconds; less than a tick too much."""
+    began_ns, first, _ = reading.stamps[0]
+    there, back = [], []
+    for time_ns, stamp, echo in reading.stamps:
+        if time_ns - began_ns > STEADY_NS:
+            break
+        server_ns = _ticks_between(first, stamp) * TICK_NS
+        there.append(server_ns - _sent_ns(reading, clock, echo))
+        back.append(time_ns - server_ns)
+    return min(there) + min(back) + TICK_NS
 
 
 def _sent_ns(reading: _Reading, clock: Sequence[int], echo: int | None) -> int:

@@ -157,6 +157,20 @@ def test_a_segment_for_want_of_acknowledgments_may_exceed_the_window() -> None:
     assert wire.stamped().bounds()[0] == 2
 
 
+def test_a_probe_may_come_after_two_round_trips_shorter_than_the_browsers() -> None:
+    wire = Wire().asks(50, 0, 0).sends(100, 0, 2 * MSS).sends(165, 2 * MSS, MSS)
+    assert wire.bounds()[0] == 2
+
+
+def test_the_round_trip_is_the_shortest_way_there_and_the_shortest_way_back() -> None:
+    """The SYN is held up on its way to the server, and the acknowledgment of the request on its way back."""
+    wire = Wire()
+    wire.packets[0] = wire.packets[0]._replace(time_ns=-60_000_000)
+    wire.asks(50, 0, 0).sends(200, 0, 2 * MSS).sends(303, 2 * MSS, MSS)
+    wire.packets.append(wire.packet(160, SERVER, 0, 300, 0))
+    assert wire.stamped(left={160: 100}).bounds()[0] == 2
+
+
 def test_a_segment_that_came_twice_lets_a_window_grow_twice() -> None:
     wire = Wire().asks(50, 0, 0).sends(100, 0, 400).sends(330, 0, 400)
     wire.asks(331, 300, 400, 64).asks(331.1, 364, 400)

@@ -69,12 +69,18 @@ class Wire:
         return self
 
     def stamped(
-        self, *, echo_of: dict[float, float] | None = None, tick_ms: float = 1, round_trip_ms: float = 50
+        self,
+        *,
+        echo_of: dict[float, float] | None = None,
+        left: dict[float, float] | None = None,
+        tick_ms: float = 1,
+        round_trip_ms: float = 50,
     ) -> "Wire":
         """Give all packets timestamps; the server's clock has ticks of `tick_ms`.
 
-        A packet of the server echoes the newest of the client's that was sent a round trip before it came, or
-        what `echo_of` says by its time.
+        A packet of the server left as it came, or when `left` says by the time at which it came. It echoes
+        the newest of the client's that was sent a round trip before it left, or what `echo_of` says by the
+        time at which it came.
         """
 
         def clock(ms: float) -> bytes:
@@ -87,8 +93,9 @@ class Wire:
             ms = packet.time_ns / 1e6
             if packet.source == CLIENT:
                 return clock(ms) + bytes(4)
-            heard = max(time for time in sent if time <= max(0, ms - round_trip_ms))
-            return clock(ms / tick_ms) + clock((echo_of or {}).get(ms, heard))
+            left_ms = (left or {}).get(ms, ms)
+            heard = max(time for time in sent if time <= max(0, left_ms - round_trip_ms))
+            return clock(left_ms / tick_ms) + clock((echo_of or {}).get(ms, heard))
 
         self.packets = [
             packet._replace(options=packet.options + b"\x01\x01\x08\x0a" + stamps(packet))
