@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 from sqlalchemy import Engine, func, select
 
-from releases import distributions, parquet
+from releases import parquet
 from releases.catalogue import (
     Damaged,
     Edition,
@@ -26,7 +26,7 @@ from releases.descriptions.history import add_date, version_history
 from releases.descriptions.write import describe
 from releases.measures import MODEL_IW, MODEL_MSS
 from releases.observations import crawl_column, open_adbc, read_rows, table_of
-from releases.strata.items import write_items
+from releases.strata.items import compute_distribution, write_items
 from releases.strata.party import list_version
 from schema.arrow import arrow_schema
 from schema.authors import Author
@@ -196,7 +196,7 @@ def write_distribution(folder: Path) -> int:
     """Compute and write the distributions of the items in a folder; number of rows."""
     metadata = DISTRIBUTION.metadata | {key.encode(): str(value).encode() for key, value in MODEL.items()}
     schema = DISTRIBUTION.with_metadata(metadata)
-    computed = distributions.compute(folder).cast(schema)
+    computed = compute_distribution(folder).cast(schema)
     return parquet.write(
         folder / "distribution.parquet", [computed], schema, sorted_by=["measure", "size_bytes"]
     )

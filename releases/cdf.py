@@ -1,17 +1,13 @@
-"""Empirical CDFs of a release's sizes: shares that fit into a window, quantiles, and steps to draw.
-
-Arrays, read once.
-"""
+"""Empirical CDFs of sizes: shares that fit into a window, quantiles, and steps to draw."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -20,7 +16,6 @@ from schema.computed_tables import MEASURES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-COLUMNS = ["measure", "size_bytes", "count", "cumulative"]
 ROWS_AT_ONCE = 65_536
 
 LEAST_KNOWN_SHARE = 0.5
@@ -141,9 +136,6 @@ def count_incomplete(measures: Mapping[str, Counted]) -> tuple[int, float | None
     return apart, apart / every if every else None
 
 
-EMPTY = Cdf(sizes=np.empty(0, np.int64), cumulative=np.empty(0, np.int64), unknown=0)
-
-
 def read_counts(path: Path) -> dict[str, Counts]:
     """Return the numbers of items of every measure in a distribution.parquet;
     OSError or ArrowException if it cannot be read."""
@@ -161,39 +153,8 @@ def read_counts(path: Path) -> dict[str, Counts]:
     return counts
 
 
-def read_cdfs(path: Path) -> dict[str, Cdf]:
-    """Return the CDF of every measure in a distribution.parquet; OSError or ArrowException if it cannot
-    be read."""
-    parts: dict[str, list[_Part]] = {}
-    # Batch by batch: the whole table in memory takes ten times as much as the arrays that are kept.
-    with pq.ParquetFile(path, read_dictionary=["measure"]) as file:
-        for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=COLUMNS):
-            for measure in pc.unique(batch["measure"]).to_pylist():
-                of_measure = pc.equal(batch["measure"], measure)
-                parts.setdefault(measure, []).append(_part(batch.filter(of_measure)))
-    # Each measure's parts are dropped as soon as they are joined.
-    return dict.fromkeys(MEASURES, EMPTY) | {measure: _cdf(parts.pop(measure)) for measure in list(parts)}
-
-
-_Part = tuple["NDArray[np.integer]", "NDArray[np.integer]", int]
-"""Sizes and cumulative counts of some steps, and the number of items of unknown size."""
-
-
-def _part(batch: pa.RecordBatch) -> _Part:
-    is_known = batch["size_bytes"].is_valid()
-    known = batch.filter(is_known)
-    unknown = pc.sum(batch.filter(pc.invert(is_known))["count"], min_count=0).as_py()
-    return compact(known["size_bytes"].to_numpy()), compact(known["cumulative"].to_numpy()), unknown
-
-
 def compact(values: NDArray[np.int64]) -> NDArray[np.integer]:
     """Return ascending values in 32 bits if they fit: a copy in either case,
     which keeps nothing else in memory."""
     fits = not len(values) or values[-1] <= np.iinfo(np.int32).max
     return values.astype(np.int32 if fits else np.int64)
-
-
-def _cdf(parts: Sequence[_Part]) -> Cdf:
-    """Return the CDF from one measure's steps, which a release holds in the order of size."""
-    sizes, cumulative, unknown = zip(*parts, strict=True)
-    return Cdf(sizes=np.concatenate(sizes), cumulative=np.concatenate(cumulative), unknown=sum(unknown))

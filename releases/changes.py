@@ -13,13 +13,14 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from releases.catalogue import Release
-from releases.distributions import ratio_intervals
 from releases.interval import Interval
 from releases.measures import open_tables
-from releases.strata.bootstrap import GROUPS, LEAST_SITES, SEED, draw_sums, intervals
+from releases.strata.bootstrap import GROUPS, LEAST_SITES, draw_sums, groups_of, intervals
+from releases.strata.sample import Sample
 from schema.recorded import is_recorded
 from schema.vocabulary import IN_PART, SELECTED
 
@@ -124,35 +125,22 @@ class Share:
 
 def pooled_shares(release: Release, asked: Asked) -> Iterator[Share]:
     """Yield the shares of a release's responses that fit, of each kind, with intervals over its pages."""
-    fits = ", ".join(
-        f"count(*) FILTER ({end} <= {iw * asked.mss})" for end in ENDS_OF_SIZES for iw in asked.windows
-    )
+    query = f"{SIZES} SELECT responses, site, bodies, headers FROM sized WHERE responses IS NOT NULL"  # noqa: S608
     with open_tables(release.path) as database:
         database.execute("CREATE VIEW named AS SELECT DISTINCT rank, rank AS site FROM visit")
-        query = f"{SIZES} SELECT responses, count(*), sum(bodies) = sum(headers), {fits} FROM sized"  # noqa: S608
-        rows = database.execute(
-            f"{query} WHERE responses IS NOT NULL GROUP BY responses, visit_id ORDER BY ALL"
-        )
-        counted = rows.fetchall()
+        columns = database.sql(query).to_arrow_table()
     for responses in asked.responses:
-        own = [row[1:] for row in counted if row[0] == responses]
-        if len(own) < LEAST_SITES:
-            continue
-        counts, whole, parts = (
-            np.array(part, np.float64)
-            for part in ([row[0] for row in own], [row[1] for row in own], [row[2:] for row in own])
-        )
-        drawn = ratio_intervals(
-            parts,
-            np.broadcast_to(counts[:, np.newaxis], parts.shape),
-            confidence=0.95,
-            replicates=1000,
-            seed=SEED,
-        )
-        ends: tuple[End, ...] = ("whole",) if whole.all() else ENDS_OF_SIZES
-        for place, end in enumerate(ends):
-            for iw, share in zip(asked.windows, drawn[place * len(asked.windows) :], strict=False):
-                yield Share(responses=responses, end=end, iw=iw, pages=len(own), share=share)
+        own = columns.filter(pc.equal(columns["responses"], responses))
+        sizes: dict[End, NDArray[np.int64]] = {end: own[end].to_numpy() for end in ENDS_OF_SIZES}
+        if np.array_equal(sizes["bodies"], sizes["headers"]):
+            sizes = {"whole": sizes["headers"]}
+        for end, values in sizes.items():
+            sample = Sample.of(values, own["site"].to_numpy())
+            if not sample.has_intervals:
+                continue
+            shares = sample.shares_up_to(iw * asked.mss for iw in asked.windows)
+            for iw, share in zip(asked.windows, shares, strict=True):
+                yield Share(responses=responses, end=end, iw=iw, pages=sample.sites, share=share)
 
 
 def site_names(release: Release, keys: Mapping[int, str]) -> dict[int, str]:
@@ -238,9 +226,9 @@ def share_change(before: NDArray[np.float64], after: NDArray[np.float64]) -> Com
     if sites < LEAST_SITES:
         return None, None, None
     difference = after - before
-    order = np.random.Generator(np.random.PCG64(SEED)).permutation(sites) % GROUPS
-    sums = np.bincount(order, difference, minlength=GROUPS).astype(np.float64)[:, np.newaxis]
-    counts = np.bincount(order, minlength=GROUPS).astype(np.float64)
+    group_of = groups_of(np.arange(sites, dtype=np.int32))
+    sums = np.bincount(group_of, difference, minlength=GROUPS).astype(np.float64)[:, np.newaxis]
+    counts = np.bincount(group_of, minlength=GROUPS).astype(np.float64)
     groups = min(sites, GROUPS)
     lower, upper = intervals(draw_sums(sums, groups=groups), draw_sums(counts, groups=groups))
     change = Interval(float(difference.mean()), float(lower[0]), float(upper[0]))

@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlalchemy import Engine
 
-from releases import distributions
 from releases.build import count_rows, detached_tables, packets_of
 from releases.catalogue import Release, ReleaseError
 from releases.descriptions.write import check_descriptions
-from releases.strata.items import find_difference
+from releases.strata.items import compute_distribution, find_difference
 from releases.strata.party import list_version
 from schema.computed_tables import DISTRIBUTION, ITEM, MEASURES
 from schema.http_caching import LIFETIMES
@@ -235,7 +234,7 @@ def _items(release: Release) -> tuple[bool, str]:
 
 def _recomputed(release: Release) -> tuple[bool, str]:
     published = pq.read_table(release.file("distribution"), partitioning=None)
-    same = distributions.compute(release.path).equals(published, check_metadata=False)
+    same = compute_distribution(release.path).equals(published, check_metadata=False)
     return (
         same,
         f"{published.num_rows:,} steps {'computed anew' if same else 'are not what is computed anew'}",

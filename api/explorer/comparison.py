@@ -6,7 +6,6 @@ import io
 from collections.abc import Mapping, Sequence
 
 from api.charts import decades
-from api.routes.distributions import share_band
 from api.routes.pages import label
 from api.stored.held import HeldSample
 from releases.formatting import grouped, stated
@@ -176,7 +175,9 @@ def _curve(subject: Subject, *, release: str, windows: Sequence[int], mss: int) 
         median=median,
         p95=p95,
         steps=steps,
-        band=share_band(sample, [size for size, _ in steps]) if median.interval_unknown is None else (),
+        band=tuple((share.lower, share.upper) for share in sample.shares_up_to(size for size, _ in steps))
+        if median.interval_unknown is None
+        else (),
     )
 
 

@@ -1,12 +1,12 @@
 """Distributions of a release as the API and the pages show them: shares that fit, quantiles and intervals."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from api.routes.answers import DistributionAnswer, FitAnswer, QuantileAnswer
 from api.stored.held import HeldSample
 from releases.cdf import Fit
-from releases.strata.sample import Sample, share_intervals
+from releases.strata.sample import share_intervals
 from releases.strata.statistics import FEW_SITES, NO_KNOWN_SIZE
 from schema.computed_tables import MEASURES
 
@@ -28,11 +28,6 @@ def distributions(
         _distribution(measure, held, fits[measure], intervals.get(measure))
         for measure, held in samples.items()
     ]
-
-
-def share_band(sample: Sample, sizes: Iterable[int]) -> tuple[tuple[float, float], ...]:
-    """The interval of the share of items up to each of `sizes`, in bytes."""
-    return tuple(sample.share_intervals([sample.cdf.fit(1, mss=size).count for size in sizes]))
 
 
 def _distribution(

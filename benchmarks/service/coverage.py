@@ -12,7 +12,6 @@ import duckdb
 
 from benchmarks.service.servers import BenchError
 from releases.catalogue import Release
-from releases.cdf import read_cdfs
 from releases.measures import ARRIVED, open_database, view_tables
 from releases.slow_start import MSS_FIG1
 
@@ -151,5 +150,16 @@ def _rows(database: duckdb.DuckDBPyConnection, release: Release, query: str) -> 
 
 def _distribution(releases: Sequence[Release]) -> list[tuple[int, ...]]:
     """Return the same counts from the released distributions."""
-    cdfs = [read_cdfs(release.file("distribution"))["responses"] for release in releases]
-    return [(cdf.known, *(cdf.fit(iw, mss=MSS_FIG1).count for iw in WINDOWS)) for cdf in cdfs]
+    fitting = ", ".join(
+        f"coalesce(max(cumulative) FILTER (size_bytes <= {iw * MSS_FIG1}), 0)" for iw in WINDOWS
+    )
+    query = (
+        f"SELECT coalesce(max(cumulative), 0), {fitting} FROM read_parquet(?, hive_partitioning = false) "  # noqa: S608
+        "WHERE measure = 'responses'"
+    )
+    with duckdb.connect(":memory:") as database:
+        return [
+            row
+            for release in releases
+            for row in database.execute(query, [str(release.file("distribution"))]).fetchall()
+        ]

@@ -69,6 +69,13 @@ class Items:
         """Memory that the arrays take, or the size of their files."""
         return self.sizes.nbytes + self.groups.nbytes + self.sites.nbytes
 
+    def strata_by(self, dimension: str) -> dict[str, Stratum]:
+        """Return the stratum of home pages for each known value of a dimension of text."""
+        place = DIMENSIONS.index(dimension)
+        values = sorted({value for cell in self.cells if isinstance(value := cell[place], str)})
+        named: list[dict[str, Any]] = [{dimension: value} for value in values]
+        return {value: Stratum(**fixed) for value, fixed in zip(values, named, strict=True)}
+
     def sample(self, stratum: Stratum) -> Sample:
         """Return the items of a stratum: those of its cells, merged by size."""
         wanted = [getattr(stratum, name) for name in DIMENSIONS]

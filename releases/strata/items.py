@@ -1,4 +1,5 @@
-"""The table `item` of a release: every item of every measure with its site and its strata."""
+"""The tables `item` of a release, every item of every measure with its site and its strata,
+and `distribution`, the exact CDFs of the items of home pages."""
 
 import contextlib
 import itertools
@@ -10,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from releases import parquet
-from releases.measures import STUDIED, open_measures
+from releases.measures import STUDIED, open_database, open_measures
 from releases.strata.party import registrable_domain
-from schema.computed_tables import ITEM
+from schema.computed_tables import DISTRIBUTION, ITEM
 
 LEAST_STRATUM = 1_000
 """Upper rank of the most popular stratum, as in CrUX."""
@@ -96,3 +97,23 @@ def _add_domains(database: duckdb.DuckDBPyConnection) -> None:
     database.register("domains", domains)
     database.execute("CREATE TABLE domain AS FROM domains")
     database.unregister("domains")
+
+
+STEPS = """
+WITH step AS (SELECT measure, size_bytes, count(*) AS items FROM read_parquet($items, hive_partitioning = false) WHERE page_kind = 'home' GROUP BY measure, size_bytes)
+SELECT measure, size_bytes, items AS count,
+       CASE WHEN size_bytes IS NOT NULL THEN sum(items) OVER sizes END::BIGINT AS cumulative,
+       CASE WHEN size_bytes IS NOT NULL THEN (sum(items) OVER sizes)::DOUBLE / sum(items) OVER known END AS cdf
+FROM step
+WINDOW sizes AS (PARTITION BY measure, size_bytes IS NULL ORDER BY size_bytes),
+       known AS (PARTITION BY measure, size_bytes IS NULL)
+ORDER BY measure, size_bytes NULLS LAST
+"""  # noqa: E501
+
+
+def compute_distribution(folder: Path) -> pa.Table:
+    """Compute the table `distribution` of a release's home pages from its items."""
+    with open_database() as database:
+        parameters = {"items": str(folder / "item.parquet")}
+        steps: pa.Table = database.sql(STEPS, params=parameters).to_arrow_table()
+    return steps.cast(DISTRIBUTION)

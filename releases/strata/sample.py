@@ -5,16 +5,17 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from releases.cdf import Cdf
-from releases.strata.bootstrap import GROUPS, LEAST_SITES, beyond, draw_sums, intervals
+from releases.cdf import Cdf, compact
+from releases.interval import Interval
+from releases.strata.bootstrap import GROUPS, LEAST_SITES, beyond, draw_sums, groups_of, intervals
 from schema.computed_tables import MEASURES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -80,6 +81,19 @@ class Sample:
     """Sites with an item of known size."""
     unknown: int
 
+    @classmethod
+    def of(cls, sizes: NDArray[np.int64], sites: NDArray[np.int32]) -> Self:
+        """Return the sample of items of known size, given by their sizes and the numbers of their sites."""
+        order = np.argsort(sizes, kind="stable")
+        count = len(np.unique(sites))
+        return cls(
+            sizes=compact(sizes[order]),
+            groups=groups_of(sites)[order],
+            group_count=min(count, GROUPS),
+            sites=count,
+            unknown=0,
+        )
+
     @property
     def nbytes(self) -> int:
         """Memory that the arrays take."""
@@ -102,6 +116,15 @@ class Sample:
         """Return the intervals of the shares that the `counts` smallest items are; there must be enough
         sites."""
         return share_intervals([(self, counts)])[0]
+
+    def shares_up_to(self, sizes: Iterable[int]) -> list[Interval]:
+        """Return the share of items of at most each of `sizes`, in bytes, with its interval; there must be
+        enough sites."""
+        counts = [self.cdf.fit(1, mss=size).count for size in sizes]
+        return [
+            Interval(count / len(self.sizes), *ends)
+            for count, ends in zip(counts, self.share_intervals(counts), strict=True)
+        ]
 
     def intervals_of(self, counts: list[int], sums: NDArray[np.float64]) -> list[tuple[float, float]]:
         """Return the intervals of shares from the sums that each replicate draws of their `counts`."""

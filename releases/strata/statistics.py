@@ -60,8 +60,8 @@ class Statistic:
     def interval(self, sample: Sample) -> tuple[float, float]:
         """Return the ends of its confidence interval in a sample of enough sites."""
         if self.name == "share":
-            count = sample.cdf.fit(self.iw, mss=self.mss).count
-            return sample.share_intervals([count])[0]
+            (share,) = sample.shares_up_to([self.iw * self.mss])
+            return share.lower, share.upper
         if self.name == "quantile":
             return sample.quantile_intervals([self.percent])[0]
         return sample.mean_interval()

@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 
 from api.app import create_app
 from api.lab.queue import Queue
-from releases.distributions import compute
+from releases.strata.items import compute_distribution
 from schema.computed_tables import ITEM
 from schema.crawls import CrawlName
 from storage.progress import Bound, Disk, Failure, Gated, Hour, Lane, Progress, write_progress
@@ -83,7 +83,7 @@ def write_release_with_items(
     folder = crawl.path(root, version=version)
     folder.mkdir(parents=True)
     pq.write_table(item_table() if items is None else items, folder / "item.parquet")
-    pq.write_table(compute(folder), folder / "distribution.parquet")
+    pq.write_table(compute_distribution(folder), folder / "distribution.parquet")
     (folder / "dictionary.json").write_text("{}\n")
     for name, other in (others or {}).items():
         shutil.copyfile(other, folder / name)

@@ -5,14 +5,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from releases.build import write_computed
 from releases.catalogue import Release
-from releases.cdf import Cdf, count_incomplete, read_cdfs, read_counts
-from releases.distributions import compute, ratio_intervals, share_intervals
+from releases.cdf import Cdf, count_incomplete, read_counts
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import LEAST_SITES
+from releases.strata.cells import read_items
+from releases.strata.items import compute_distribution
+from releases.strata.sample import WHOLE, Sample
 from schema.computed_tables import DISTRIBUTION, MEASURES
 from tests.factories.made_up_crawl import NAME, MadeUp, release_of, write_tables
 
@@ -29,8 +30,12 @@ def items(release: Release, measure: str) -> dict[int | None, int]:
     return {row["size_bytes"]: row["count"] for row in rows if row["measure"] == measure}
 
 
+def sample_of(release: Release, measure: str) -> Sample:
+    return read_items(release.file("item"), measure).sample(WHOLE)
+
+
 def cdf_of(release: Release, measure: str) -> Cdf:
-    return read_cdfs(release.file("distribution"))[measure]
+    return sample_of(release, measure).cdf
 
 
 def one_page() -> MadeUp:
@@ -103,9 +108,9 @@ def test_an_incomplete_response_is_counted_apart_and_makes_its_flight_unknown(tm
     made_up.add_response(600, sent_ms=600, first_ms=650)
     release, before = released(tmp_path / "1", made_up), released(tmp_path / "2", one_page())
     assert items(release, "responses_incomplete") == {900: 1}
-    cdfs, counts = (read(release.file("distribution")) for read in (read_cdfs, read_counts))
-    assert {measure: (cdf.known, cdf.unknown) for measure, cdf in cdfs.items()} == {
-        measure: (counted.known, counted.unknown) for measure, counted in counts.items()
+    counts = read_counts(release.file("distribution"))
+    assert {measure: (counted.known, counted.unknown) for measure, counted in counts.items()} == {
+        measure: (cdf.known, cdf.unknown) for measure in MEASURES for cdf in [cdf_of(release, measure)]
     }
     assert count_incomplete(counts) == (1, 1 / 7)
     for measure, more in (
@@ -226,7 +231,8 @@ def test_physical_order_does_not_matter(tmp_path: Path) -> None:
     for rows in (made_up.connection, made_up.response):
         chance.shuffle(rows)
         rows.sort(key=lambda row: row["visit_id"])
-    assert compute(released(tmp_path / "b", made_up).path).equals(compute(before.path))
+    after = released(tmp_path / "b", made_up)
+    assert compute_distribution(after.path).equals(compute_distribution(before.path))
 
 
 def test_a_crawl_without_a_good_visit_has_an_empty_distribution(tmp_path: Path) -> None:
@@ -235,10 +241,10 @@ def test_a_crawl_without_a_good_visit_has_an_empty_distribution(tmp_path: Path) 
     release = released(tmp_path, made_up)
     assert pq.read_table(release.file("distribution")).num_rows == 0
     assert cdf_of(release, "pages").fit(10, mss=MSS_FIG1).share is None
-    assert share_intervals(release, sizes={measure: [14_300] for measure in MEASURES}) == {}
+    assert not any(sample_of(release, measure).has_intervals for measure in MEASURES)
 
 
-def test_no_interval_is_stated_of_fewer_sites_than_the_service_asks_for(tmp_path: Path) -> None:
+def test_no_interval_is_stated_of_fewer_than_the_least_sites(tmp_path: Path) -> None:
     for sites in (LEAST_SITES - 1, LEAST_SITES):
         made_up = MadeUp()
         for site in range(sites):
@@ -246,67 +252,30 @@ def test_no_interval_is_stated_of_fewer_sites_than_the_service_asks_for(tmp_path
             made_up.add_connection()
             made_up.add_response(14_300 if site % 4 else 14_301, sent_ms=100, first_ms=150)
         release = released(tmp_path / str(sites), made_up)
-        intervals = share_intervals(release, sizes={"responses": [14_300]})
-        assert [interval.estimate for interval in intervals.values()] == [0.75] * (sites == LEAST_SITES)
+        assert sample_of(release, "responses").has_intervals == (sites == LEAST_SITES)
 
 
 def test_an_interval_over_sites_holds_the_share_and_is_wider_than_one_over_responses(tmp_path: Path) -> None:
-    release = released(tmp_path, many_pages())
-    interval = share_intervals(release, sizes={"responses": [4_290]})["responses", 4_290]
-    cdf = cdf_of(release, "responses")
-    exact = cdf.fit(3, mss=MSS_FIG1)
-    assert exact.share is not None
-    assert interval.estimate == pytest.approx(exact.share)
-    assert interval.lower < exact.share < interval.upper
-    (alone,) = ratio_intervals(
-        np.repeat([1.0, 0.0], [exact.count, cdf.known - exact.count])[:, np.newaxis],
-        np.ones((cdf.known, 1)),
-        confidence=0.95,
-        replicates=2000,
-        seed=1,
-    )
-    assert interval.upper - interval.lower > 1.5 * (alone.upper - alone.lower)
-
-
-def test_the_same_seed_gives_the_same_interval() -> None:
-    part, whole = np.array([[1.0], [5.0], [0.0]]), np.array([[2.0], [6.0], [9.0]])
-    first, again = (ratio_intervals(part, whole, confidence=0.9, replicates=300, seed=7) for _ in range(2))
-    assert first == again
-
-
-def test_an_interval_does_not_depend_on_the_ratios_beside_it() -> None:
-    chance = np.random.default_rng(1)
-    wholes = chance.integers(1, 400, (90, 5)).astype(np.float64)
-    parts = np.floor(wholes * chance.random((90, 5)))
-    for at, interval in enumerate(ratio_intervals(parts, wholes, confidence=0.9, replicates=300, seed=1)):
-        columns = (parts[:, [at]], wholes[:, [at]])
-        assert ratio_intervals(*columns, confidence=0.9, replicates=300, seed=1) == [interval]
+    sample = sample_of(released(tmp_path, many_pages()), "responses")
+    (over_sites,) = sample.shares_up_to([4_290])
+    apart = np.arange(len(sample.sizes), dtype=np.int32)
+    (alone,) = Sample.of(sample.sizes.astype(np.int64), apart).shares_up_to([4_290])
+    assert over_sites.estimate == alone.estimate == sample.cdf.fit(3, mss=MSS_FIG1).share
+    assert over_sites.lower < over_sites.estimate < over_sites.upper
+    assert over_sites.upper - over_sites.lower > 1.5 * (alone.upper - alone.lower)
 
 
 def test_the_shares_of_growing_sizes_never_fall_and_neither_do_their_intervals(tmp_path: Path) -> None:
-    sizes = [500, 1_000, 4_290, 14_300, 100_000]
-    intervals = share_intervals(
-        released(tmp_path, many_pages()), sizes={"responses": sizes, "pages": sizes[:2]}
+    shares = sample_of(released(tmp_path, many_pages()), "responses").shares_up_to(
+        [500, 1_000, 4_290, 14_300, 100_000]
     )
-    assert {size for measure, size in intervals if measure == "responses"} == set(sizes)
     for end in ("estimate", "lower", "upper"):
-        values = [getattr(intervals["responses", size], end) for size in sizes]
+        values = [getattr(share, end) for share in shares]
         assert values == sorted(values)
-
-
-def test_an_interval_over_sites_ignores_draws_without_an_item() -> None:
-    one_of_two = np.array([[1.0], [0.0]])
-    (interval,) = ratio_intervals(one_of_two, one_of_two, confidence=0.95, replicates=200, seed=1)
-    assert (interval.lower, interval.upper) == (1.0, 1.0)
-
-
-def test_a_measure_that_does_not_exist_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no measure 'cookies'"):
-        share_intervals(released(tmp_path, one_page()), sizes={"cookies": [14_300]})
 
 
 def test_steps_are_what_the_figure_draws(tmp_path: Path) -> None:
     cdf = cdf_of(released(tmp_path, one_page()), "responses")
     assert cdf.sizes.tolist() == [300, 1000, 5000, 7000, 20_000]
     assert cdf.cumulative.tolist() == [1, 2, 3, 4, 5]
-    assert isinstance(compute(tmp_path / "month=2026-11" / "version=1"), pa.Table)
+    assert isinstance(compute_distribution(tmp_path / "month=2026-11" / "version=1"), pa.Table)

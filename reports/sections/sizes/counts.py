@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing_extensions import TypedDict
 
 from releases.catalogue import Release
-from releases.cdf import Cdf, count_incomplete, read_cdfs
-from releases.distributions import share_intervals
+from releases.cdf import Cdf, count_incomplete
 from releases.interval import Interval
 from releases.slow_start import MSS_FIG1, WINDOWS
+from releases.strata.cells import read_items
+from releases.strata.sample import WHOLE, Sample
 from schema.computed_tables import MEASURES
 
 PERCENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
@@ -83,55 +84,39 @@ def size_section(release: Release, *, windows: Sequence[int] = WINDOWS) -> SizeC
 
     A share is None where most sizes of its measure are unknown: that of the few known ones would mislead.
     """
-    cdfs = read_cdfs(release.file("distribution"))
-    marked = [iw * MSS_FIG1 for iw in windows]
-    along = {name: band_sizes(cdfs[name], marked) for name in HEADLINE if cdfs[name].is_stated}
-    intervals = share_intervals(release, sizes={name: along.get(name, marked) for name in MEASURES})
-    return SizeCounts(
-        content=size_content(cdfs, intervals, windows=windows),
-        cdfs=cdfs,
-        bands={
-            name: {size: intervals[name, size] for size in sizes if size >= cdfs[name].sizes[0]}
-            for name, sizes in along.items()
-            if (name, sizes[0]) in intervals
-        },
-    )
-
-
-def band_sizes(cdf: Cdf, marked: Sequence[int]) -> list[int]:
-    """Return sizes at which a share has an interval: the smallest, quantiles, and the marked sizes."""
-    quantiles = (cdf.quantile(round(100 * at / BAND_POINTS)) for at in range(1, BAND_POINTS))
-    return sorted({int(cdf.sizes[0]), *quantiles, *marked})
-
-
-def size_content(
-    cdfs: Mapping[str, Cdf],
-    intervals: Mapping[tuple[str, int], Interval],
-    *,
-    windows: Sequence[int],
-) -> Sizes:
-    """Return the part `sizes` of report.json; intervals are by measure and size in bytes."""
+    measures: list[Measure] = []
+    cdfs, bands = {}, {}
+    for name in MEASURES:
+        sample = read_items(release.file("item"), name).sample(WHOLE)
+        measures.append(measure_of(name, sample, windows=windows))
+        cdfs[name] = sample.cdf
+        if name in HEADLINE and sample.cdf.is_stated and sample.has_intervals:
+            bands[name] = band_of(sample, windows=windows)
     apart, share = count_incomplete(cdfs)
+    content = Sizes(
+        mss_bytes=MSS_FIG1,
+        windows=list(windows),
+        headline=list(HEADLINE),
+        incomplete_responses={"count": apart, "percent": None if share is None else 100 * share},
+        measures=measures,
+    )
+    return SizeCounts(content=content, cdfs=cdfs, bands=bands)
+
+
+def measure_of(name: str, sample: Sample, *, windows: Sequence[int]) -> Measure:
+    """Return what the report states of one measure."""
+    cdf = sample.cdf
+    intervals: Sequence[Interval | None] = [None] * len(windows)
+    if cdf.is_stated and sample.has_intervals:
+        intervals = sample.shares_up_to(iw * MSS_FIG1 for iw in windows)
     return {
-        "mss_bytes": MSS_FIG1,
-        "windows": list(windows),
-        "headline": list(HEADLINE),
-        "incomplete_responses": {"count": apart, "percent": None if share is None else 100 * share},
-        "measures": [
-            {
-                "id": measure,
-                "definition": definition,
-                "known": cdf.known,
-                "unknown": cdf.unknown,
-                "is_stated": cdf.is_stated,
-                "shares": [_share(cdf, iw, intervals.get((measure, iw * MSS_FIG1))) for iw in windows],
-                "quantiles_bytes": {
-                    f"p{percent}": cdf.quantile(percent) for percent in PERCENTS if cdf.known
-                },
-            }
-            for measure, definition in MEASURES.items()
-            for cdf in (cdfs[measure],)
-        ],
+        "id": name,
+        "definition": MEASURES[name],
+        "known": cdf.known,
+        "unknown": cdf.unknown,
+        "is_stated": cdf.is_stated,
+        "shares": [_share(cdf, iw, interval) for iw, interval in zip(windows, intervals, strict=True)],
+        "quantiles_bytes": {f"p{percent}": cdf.quantile(percent) for percent in PERCENTS if cdf.known},
     }
 
 
@@ -141,7 +126,17 @@ def _share(cdf: Cdf, iw: int, interval: Interval | None) -> Share:
         "iw": iw,
         "window_bytes": fit.window_bytes,
         "fitting": fit.count,
-        "percent": 100 * fit.count / cdf.known if cdf.is_stated else None,
-        "lower_percent": 100 * interval.lower if interval and cdf.is_stated else None,
-        "upper_percent": 100 * interval.upper if interval and cdf.is_stated else None,
+        "percent": 100 * fit.share if cdf.is_stated and fit.share is not None else None,
+        "lower_percent": 100 * interval.lower if interval else None,
+        "upper_percent": 100 * interval.upper if interval else None,
     }
+
+
+def band_of(sample: Sample, *, windows: Sequence[int]) -> dict[int, Interval]:
+    """Return the share of items up to the smallest size, quantiles, and each window from there on."""
+    cdf = sample.cdf
+    smallest = int(cdf.sizes[0])
+    quantiles = (cdf.quantile(round(100 * at / BAND_POINTS)) for at in range(1, BAND_POINTS))
+    marked = (iw * MSS_FIG1 for iw in windows)
+    sizes = sorted({smallest, *quantiles, *(size for size in marked if size >= smallest)})
+    return dict(zip(sizes, sample.shares_up_to(sizes), strict=True))

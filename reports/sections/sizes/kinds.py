@@ -2,19 +2,16 @@
 
 from collections.abc import Iterator
 
-import duckdb
-import numpy as np
-
 from releases.catalogue import Release
-from releases.distributions import ratio_intervals
 from releases.formatting import grouped, quantity
-from releases.strata.bootstrap import LEAST_SITES
+from releases.strata.cells import Items, read_items
+from releases.strata.sample import WHOLE
 from reports.sections.shape import Column, Figure, Row, Table, interval
 
 QUERY = """
-SELECT coalesce({by}, 'unknown') AS kind, rank, count(*) AS known, count(*) FILTER (size_bytes <= {window}) AS fitting
+SELECT {by} AS kind, count(*) AS known, 100 * avg((size_bytes <= {window})::INT) AS share
 FROM 'item.parquet' WHERE measure = 'responses' AND page_kind = 'home' AND size_bytes IS NOT NULL GROUP BY ALL
-"""  # noqa: E501
+"""
 
 DIMENSIONS = {"resource_type": "type of response", "protocol": "protocol"}
 
@@ -46,7 +43,8 @@ COLUMNS = (
 def kinds_of(release: Release, *, iw: int, mss: int) -> Iterator[tuple[Figure, Table]]:
     """Yield the figure and the table of shares by kind; nothing if no kind has enough sites."""
     window = iw * mss
-    rows = [row for by in DIMENSIONS for row in kind_rows(release, by, window=window)]
+    items = read_items(release.file("item"), "responses")
+    rows = [row for by in DIMENSIONS for row in kind_rows(items, by, window=window)]
     types = [row for row in rows if row["by"] == DIMENSIONS["resource_type"]]
     if len(types) < 2:
         return
@@ -78,24 +76,17 @@ def kinds_of(release: Release, *, iw: int, mss: int) -> Iterator[tuple[Figure, T
     )
 
 
-def kind_rows(release: Release, by: str, *, window: int) -> list[Row]:
+def kind_rows(items: Items, by: str, *, window: int) -> list[Row]:
     """Return the share of each kind's responses that fits into a window of so many bytes, the largest
     first."""
-    counted: dict[tuple[str, int], tuple[int, int]] = {}
-    with duckdb.connect(":memory:") as database:
-        database.execute(f"SET file_search_path = '{release.path}'")
-        for kind, rank, known, fitting in database.execute(QUERY.format(by=by, window=window)).fetchall():
-            name = NAMES.get(kind, kind)
-            before = counted.get((name, rank), (0, 0))
-            counted[name, rank] = (before[0] + known, before[1] + fitting)
-    every = sum(known for known, _ in counted.values())
-    ranks = sorted({rank for _, rank in counted})
+    every = items.sample(WHOLE).cdf.known
     rows = []
-    for name in sorted({name for name, _ in counted} - {"unknown", "other"}):
-        of_sites = np.array([counted.get((name, rank), (0, 0)) for rank in ranks], np.float64)
-        known = int(of_sites[:, 0].sum())
-        if 100 * known < LEAST_PERCENT * every or np.count_nonzero(of_sites[:, 0]) < LEAST_SITES:
+    for kind, stratum in items.strata_by(by).items():
+        sample = items.sample(stratum)
+        known = sample.cdf.known
+        if kind == "other" or 100 * known < LEAST_PERCENT * every or not sample.has_intervals:
             continue
-        (share,) = ratio_intervals(of_sites[:, 1:], of_sites[:, :1], confidence=0.95, replicates=2000, seed=1)
-        rows.append({"kind": name, "by": DIMENSIONS[by], "known": known, "share": interval(share.times(100))})
+        (share,) = sample.shares_up_to([window])
+        name, estimate = NAMES.get(kind, kind), interval(share.times(100))
+        rows.append({"kind": name, "by": DIMENSIONS[by], "known": known, "share": estimate})
     return sorted(rows, key=lambda row: -row["share"]["estimate"])

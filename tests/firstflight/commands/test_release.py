@@ -145,8 +145,8 @@ def test_a_release_is_published_where_a_store_is_set_and_stays_where_none_is(
 KILLED = """
 import os, signal
 from firstflight.main import main
-from releases import distributions
-distributions.compute = lambda folder: os.kill(os.getpid(), signal.SIGKILL)
+from releases import build
+build.compute_distribution = lambda folder: os.kill(os.getpid(), signal.SIGKILL)
 main(["release", "build", "--crawl", "2026-11"])
 """
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from releases.distributions import compute
-from releases.strata.items import find_difference, write_items
+from releases.strata.items import compute_distribution, find_difference, write_items
 from schema.computed_tables import ITEM
 from tests.factories.made_up_crawl import MadeUp, write_tables
 
@@ -103,7 +102,9 @@ def test_an_inner_page_is_a_stratum_that_the_distribution_leaves_out(tmp_path: P
     pages = of(items(tmp_path, made_up), "responses", "size_bytes", "page_kind")
     assert [size for size, kind in pages if kind == "inner"] == [1234]
     folder = tmp_path / "month=2026-11" / "version=1"
-    counted = [row["size_bytes"] for row in compute(folder).to_pylist() if row["measure"] == "responses"]
+    counted = [
+        row["size_bytes"] for row in compute_distribution(folder).to_pylist() if row["measure"] == "responses"
+    ]
     assert counted == [7000, 8000, 9000, 20_000]
 
 

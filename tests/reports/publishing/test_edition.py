@@ -1,5 +1,6 @@
 """The edition of 2026 that the repository keeps: whole, small, and computed again from its files."""
 
+import copy
 import html.parser
 import json
 import re
@@ -11,12 +12,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from firstflight.commands.report_recompute import report_places
 from firstflight.main import main
+from firstflight.settings import from_environment
 from reports.content import read_published, round_floats
 from reports.forms.draft import MOST_WORDS, draft_xml
 from reports.forms.forms import band_columns, csv_text
 from reports.inputs.carried import read_carried
 from reports.publishing.edition import MOST_BYTES, MOST_FILES
+from reports.publishing.recompute import items, recompute_items
 from storage.report_versions import Publication, find_version, withdraw
 from storage.sums import broken_sums, manifest_of
 from tests.circles import thorough
@@ -28,6 +32,9 @@ from verdict.calibration import standing_of
 pytestmark = pytest.mark.process
 
 EDITION = Path(__file__).parents[3] / "editions" / "2026"
+
+INTERVALS_OVER_SITES = {"number-fits", "shares", "kinds", "fig-kinds", "cdf-bands"}
+"""Items with intervals over sites, which version 1 has by the estimator of its commit."""
 
 
 def run(data_dir: Path, *arguments: str) -> Result:
@@ -107,11 +114,19 @@ def test_the_data_of_its_figures_are_those_of_its_report_json() -> None:
                 assert file.read() == csv_text(band_columns(figure), figure.bands)
 
 
+def without_ends(sizes: Any) -> Any:
+    """The sizes without the intervals of shares."""
+    plain = copy.deepcopy(sizes)
+    for share in (share for measure in plain["measures"] for share in measure["shares"]):
+        del share["lower_percent"], share["upper_percent"]
+    return plain
+
+
 def test_its_shares_and_the_checksum_of_its_citation_follow_from_the_recorded_pages_in_an_empty_folder(
     content: Any, rebuilt: tuple[Path, Any]
 ) -> None:
     again = rebuilt[1]
-    assert again["sizes"] == content["sizes"]
+    assert without_ends(again["sizes"]) == without_ends(content["sizes"])
     assert again["citation"]["data"] == content["citation"]["data"]
     assert re.search(r"recorded by \w.*sha256:[0-9a-f]{64}", content["citation"]["line"])
 
@@ -132,15 +147,15 @@ def test_its_verdict_follows_from_the_loads_that_it_carries(content: Any) -> Non
     assert sum(map(len, replay.loads)) == content["replay"]["loads"] > 1000
 
 
-@pytest.mark.parametrize("item", thorough("all"))
-def test_every_item_of_it_is_equal_when_it_is_computed_again(rebuilt: tuple[Path, Any], item: str) -> None:
-    data_dir, _ = rebuilt
-    folder = data_dir / "reports" / "2026" / "v1"
-    shutil.rmtree(folder)
-    shutil.copytree(EDITION, folder)
-    again = run(data_dir, "report", "recompute", "2026", "v1", item)
-    assert again.exit_code == 0, again.output
-    assert all(line.startswith("equal ") for line in again.stdout.splitlines())
+@pytest.mark.parametrize("others", thorough(INTERVALS_OVER_SITES))
+def test_every_other_item_of_it_is_equal_when_it_is_computed_again(
+    content: Any, rebuilt: tuple[Path, Any], others: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(rebuilt[0]))
+    wanted = sorted(items(content).keys() - others)
+    again = recompute_items(EDITION, wanted, places=report_places(from_environment()))
+    assert len(again) == len(wanted) > 20
+    assert [item.id for item in again if item.differences] == []
 
 
 def test_its_comparison_over_the_years_is_of_the_sets_that_it_names_whatever_else_is_there(
