@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks import results
-from verdict.headline import headline
+from verdict.headline import decision_text
 from verdict.judgement import judge
 from verdict.replayed import of_stages
 from verdict.stages import read_stages
@@ -67,7 +67,7 @@ def read_run(number: int, folder: Path, *, peak_mb: float) -> Run:
     answer = judge(replayed.looks, replayed.rule, everyone=replayed.everyone)
     return Run(
         run=number,
-        answer=headline(answer, replayed.rule),
+        answer=decision_text(answer, replayed.rule),
         is_settled=answer.is_settled,
         verdicts={repr(judgement.window): judgement.verdict for judgement in answer.judgements},
         core_minutes=round(sum(fact["core_s"] for fact in facts) / 60, 1),

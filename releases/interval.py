@@ -13,6 +13,11 @@ class Interval:
     lower: float
     upper: float
 
+    @property
+    def excludes_zero(self) -> bool:
+        """True if the interval tells the sign: only then a difference is stated as one."""
+        return self.lower > 0 or self.upper < 0
+
     def __neg__(self) -> Interval:
         """Return the interval of the estimate with its sign changed."""
         return Interval(-self.estimate, -self.upper, -self.lower)

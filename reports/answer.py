@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from releases.formatting import grouped
+from releases.formatting import grouped, quantity
 from reports.sections.sizes.counts import Measure
+from verdict.headline import confidence_text
 from verdict.judgement import Kind
 from verdict.stored import VerdictFacts, rival_of
 
@@ -18,6 +19,11 @@ class Confidence:
 
     level: Level
     because: str
+
+    @property
+    def text(self) -> str:
+        """The confidence with its reasons."""
+        return confidence_text(self.level, self.because)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +60,17 @@ class Answer:
     """What recorded pages are and are not, in one sentence; None for a crawl of ours."""
     kind: Kind
     headline: str
+    """The answer in one sentence, the verdict's; what fits where no loads tell of larger windows."""
     iw: int | str | None
     """The recommended window; None without an answer."""
     sentence: str
+    """What follows the headline."""
     confidence: Confidence
     numbers: tuple[KeyNumber, ...]
     reasons: tuple[str, ...]
     deciding: Deciding | None
+    differs: str = ""
+    """For which lines the answer differs; empty if for none."""
 
 
 def answer_of(
@@ -79,30 +89,31 @@ def answer_of(
             first_line=first_line,
             limits=limits,
             kind="no answer",
-            headline="No answer",
+            headline=_what_fits(fits) or "What fits is not known.",
             iw=None,
-            sentence="This report has sizes alone: it was built without a replay, so that what windows save "
-            "and send again is not measured.",
-            confidence=Confidence(level="none", because="no replay"),
+            sentence="No page was replayed, so that what larger windows save and send again is not known.",
+            confidence=Confidence(level="none", because="No page was replayed."),
             numbers=(fits,),
             reasons=(),
-            deciding=Deciding(what="Every window is open.", command=command),
+            deciding=Deciding(what="A replay of the pages tells what larger windows save.", command=command),
         )
     kind = verdict["kind"]
-    reasons = [reason["sentence"] for reason in verdict["reasons"]]
+    headline, (sentence, *differs) = verdict["headline"], (verdict["sentences"] or [""])
+    known = None if verdict.get("is_told", True) else _what_fits(fits)
     closing = verdict["closing"]
     return Answer(
         first_line=first_line,
         limits=limits,
         kind=kind,
-        headline=verdict["headline"],
+        headline=known or headline,
         iw=None if kind == "no answer" else verdict["window"],
-        sentence=_without(verdict["headline"], " ".join(verdict["sentences"][:-1] or verdict["sentences"])),
+        sentence=f"{headline} {sentence}" if known else sentence,
+        differs=" ".join(differs),
         confidence=Confidence(
             level=verdict["confidence"] or "none",
-            because="nothing is claimed"
+            because="Nothing is claimed."
             if kind == "no answer"
-            else " ".join(reasons).rstrip(".") or "all is settled",
+            else " ".join(reason["sentence"] for reason in verdict["reasons"]) or "All is settled.",
         ),
         numbers=(fits, *_numbers(verdict)),
         reasons=tuple(
@@ -114,10 +125,9 @@ def answer_of(
     )
 
 
-def _without(headline: str, sentence: str) -> str:
-    """Return a sentence without the headline that it begins with."""
-    rest = sentence.removeprefix(f"{headline}: ")
-    return rest[:1].upper() + rest[1:]
+def _what_fits(fits: KeyNumber) -> str | None:
+    """Return how much fits, as a sentence; None if it is unknown."""
+    return None if fits.value is None else f"{quantity(fits.value, fits.unit, 2)} {fits.label}."
 
 
 def illustrative_sentence(because: Sequence[str]) -> str:
@@ -168,7 +178,7 @@ def fits_number(measures: Sequence[Measure], *, iw: int) -> KeyNumber:
         f"{grouped(lacking['known'] + lacking['unknown'])} first flights"
     )
     if stated is None:
-        label = f"of first flights fit into IW {iw}"
+        label = f"of first flights fit into {iw} segments"
         return KeyNumber(id="fits", label=label, unit="%", value=None, note=why)
     counted = by_id[stated]
     (share,) = (share for share in counted["shares"] if share["iw"] == iw)
@@ -179,7 +189,7 @@ def fits_number(measures: Sequence[Measure], *, iw: int) -> KeyNumber:
         notes.append(f"in place of first flights: {why}")
     return KeyNumber(
         id="fits",
-        label=f"of {FITTING[stated]} fit into IW {iw}",
+        label=f"of {FITTING[stated]} fit into {iw} segments",
         unit="%",
         value=share["percent"],
         lower=share["lower_percent"],

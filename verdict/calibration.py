@@ -1,7 +1,9 @@
 """The back-cast as calibration: which quantities the replay measures as 2010's experiment did, and whether
-the rule chooses IW 10 over 2010's networks. It lowers the confidence, and never silences an answer.
+the rule chooses IW 10 over 2010's networks. What it misses, or that there is none, lowers the confidence;
+only a damaged one silences an answer.
 
-backcast/backcast.json cells.parquet manifest.json SHA256SUMS, written in one step.
+backcast/backcast.json cells.parquet manifest.json SHA256SUMS, written in one step. The result of one comes
+with the code (SHIPPED), and counts where the data folder has none of the same kernel, player and rule.
 """
 
 import dataclasses
@@ -46,7 +48,7 @@ from replay.runs.initial_window import in_json
 from replay.runs.replay_folder import kernel_facts
 from schema.computed_tables import CELL
 from storage.staging import put_in_place
-from storage.sums import broken_sums, checksum_of, seal
+from storage.sums import broken_sums, checksum_of, seal, sha256
 from verdict.effects import BY_ID
 from verdict.evidence import CELL_COLUMNS, Evidence, evidence_of, weighted_networks
 from verdict.judgement import Answer, Look, Reason, judge
@@ -55,6 +57,9 @@ from verdict.rule import RULE, RULE_VERSION, Rule
 FORMAT_VERSION = 2
 
 FILE = "backcast.json"
+
+SHIPPED = Path(__file__).with_name(FILE)
+"""The result that comes with the code: backcast.json of a back-cast of this kernel, player and rule."""
 
 FACTOR = 2.0
 """Largest factor either way between a published figure and ours at which the quantity may decide. Ours, fixed
@@ -122,18 +127,20 @@ class Standing:
     """The back-cast; None if there is none that says anything about this kernel, player and rule."""
     sentence: str
     checksum: str | None = None
-    """Checksum of the back-cast's SHA256SUMS; None without `content`."""
+    """Checksum of the back-cast's SHA256SUMS, or of the file that comes with the code; None without
+    `content`."""
+    is_damaged: bool = False
 
     @property
     def broken(self) -> tuple[str, ...]:
         """Why there can be no answer."""
-        return () if self.content is not None else (self.sentence,)
+        return (self.sentence,) if self.is_damaged else ()
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
         """What lowers the confidence."""
         if self.content is None:
-            return ()
+            return () if self.is_damaged else (Reason(level="low", sentence=self.sentence),)
         missed = [
             f"From IW {BASE} to {EXPERIMENT}, {BY_ID[quantity].what} in the {CENTERS[figure.center]} data "
             f"centre of 2010 changes by {figure.ours:.2g} {figure.unit} in the replay, published are "
@@ -326,19 +333,20 @@ def write_backcast(folder: Path, content: Mapping[str, Any], rows: Sequence[dict
 
 
 def read_standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Standing:
-    """Return what the stored back-cast says of an instrument.
+    """Return what the stored back-cast says of an instrument, or else the one that comes with the code.
 
     `of` has the facts of a replay that name its kernel, player and version of the rule; by default they are
     this code's.
     """
+    of = instrument() if of is None else of
+    shipped = _standing(json.loads(SHIPPED.read_text(encoding="utf-8")), of, sha256(SHIPPED))
     if not (folder / FILE).is_file():
-        return Standing(content=None, sentence=MISSING)
+        return shipped
     if broken := broken_sums(folder):
-        return Standing(content=None, sentence=f"The back-cast is damaged ({', '.join(broken)}); {AGAIN}.")
-    content = json.loads((folder / FILE).read_text(encoding="utf-8"))
-    if content.get("format_version") != FORMAT_VERSION:
-        return Standing(content=None, sentence=f"The back-cast is of another format; {AGAIN}.")
-    return _standing(content, instrument() if of is None else of, checksum_of(folder))
+        sentence = f"The back-cast in {folder} is damaged ({', '.join(broken)}): move it away, or {AGAIN}."
+        return Standing(content=None, sentence=sentence, is_damaged=True)
+    own = _standing(json.loads((folder / FILE).read_text(encoding="utf-8")), of, checksum_of(folder))
+    return shipped if own.content is None and shipped.content is not None else own
 
 
 def standing_of(
@@ -351,6 +359,8 @@ def standing_of(
 
 
 def _standing(content: Mapping[str, Any], of: Mapping[str, Any], checksum: str | None) -> Standing:
+    if content.get("format_version") != FORMAT_VERSION:
+        return Standing(content=None, sentence=f"The back-cast is of another format; {AGAIN}.")
     other = " and ".join(what for name, what in INSTRUMENT.items() if content.get(name) != of.get(name))
     if other:
         return Standing(content=None, sentence=f"The back-cast is of another {other}; {AGAIN}.")

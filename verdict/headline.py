@@ -3,67 +3,126 @@
 import math
 from collections.abc import Sequence
 
-from releases.formatting import interval_text, quantity
+from releases.formatting import interval_text, quantity, stated
 from releases.interval import Interval
+from replay.runs.initial_window import is_paced
 from verdict.judgement import Answer, Judgement
 from verdict.rule import Rule
 
 
-def headline(answer: Answer, rule: Rule) -> str:
-    """Return what to do, in a few words."""
+def headline(answer: Answer, rule: Rule, *, falls: str = "", mark: str = "") -> str:
+    """Return the answer in one sentence, the same wherever it is shown.
+
+    `falls` says on which lines most of what an open rival sends again falls; `mark` stands before the answer
+    of inputs that are no evidence.
+    """
+    if answer.kind == "no answer":
+        return f"No answer: {' '.join(answer.broken)}"
+    because = falls if falls and is_told(answer, rule) else _because(answer, rule)
+    return f"{f'{mark}: ' if mark else ''}{decision_text(answer, rule)}: {because}."
+
+
+def decision_text(answer: Answer, rule: Rule) -> str:
+    """Return what to do and what is open, in a clause."""
     if answer.kind == "no answer":
         return "No answer"
+    clause = f"IW {rule.incumbent} stays"
     if answer.kind == "raise":
-        return f"Raise the initial window to {advise(answer.window)}"
-    if answer.kind == "stays":
-        return f"IW {rule.incumbent} stays"
-    return f"Open between {list_windows((rule.incumbent, *answer.having('open')))}"
+        clause = f"Set the initial window to {advise(answer.window)}"
+    if not (windows := answer.having("open")):
+        return clause
+    return f"{clause}; {list_windows(windows)} {'are' if len(windows) > 1 else 'is'} open"
+
+
+def is_told(answer: Answer, rule: Rule) -> bool:
+    """Return whether the answer is settled, or the loads tell of a larger window that it saves or costs
+    time."""
+    return answer.kind != "open" or any(
+        candidate.gain_percent.excludes_zero
+        for candidate in answer.judgements
+        if int(candidate.window) > rule.incumbent
+    )
+
+
+def _because(answer: Answer, rule: Rule) -> str:
+    """Return the reason for an answer."""
+    rival = answer.rival
+    if rival is None:
+        return "no other window was replayed"
+    worthwhile = f"{stated(rule.worthwhile_percent, '%')} of {rule.time} time"
+    if answer.kind == "raise":
+        saved = f"that saves {quantity(rival.gain_percent.estimate, '%', 2)} of {rule.time} time"
+        if not rival.resent_pp.excludes_zero:
+            return f"{saved}, and sends no more again as far as the loads tell"
+        more = "more" if rival.resent_pp.estimate > 0 else "less"
+        again = quantity(abs(rival.resent_pp.estimate), "pp", 2)
+        return f"{saved}, and sends {again} {more} of the payload again"
+    if answer.kind == "open":
+        if not is_told(answer, rule):
+            return "too few loads tell what larger windows save"
+        nearest = rival if rival.verdict == "open" else answer.of(answer.having("open")[0])
+        lacks = nearest.gain_percent.lower < rule.worthwhile_percent
+        enough = worthwhile if lacks else "enough for what it sends again"
+        return f"the loads do not tell whether {nearest.window} saves {enough}"
+    if rival.verdict == "at the price":
+        return f"{rival.window} costs what 2010 paid for as much"
+    if rival.gain_percent.upper < rule.worthwhile_percent:
+        return f"no other window saves {worthwhile}"
+    return "no other window saves enough for what it sends again"
 
 
 def sentences(answer: Answer, rule: Rule, *, groups: Sequence[str] = ()) -> list[str]:
-    """Return at most three sentences: what to do, what it saves and sends again in both units, for whom it
-    differs, how sure it is.
+    """Return what follows the headline: what the rival saves and sends again, and who has another answer.
 
     `groups` are clauses on groups of lines with another answer.
     """
-    if answer.kind == "no answer":
-        finding = (
-            f" By itself the rule finds this: {candidate_clause(answer.rival, rule)}." if answer.rival else ""
-        )
-        return [f"No answer: {' '.join(answer.broken)}{finding}"]
     clause = "; ".join(groups)
-    differs = [f"{clause[:1].upper()}{clause[1:]}."] if groups else []
-    return [f"{headline(answer, rule)}: {_why(answer, rule)}.", *differs, _confidence(answer)]
-
-
-def _why(answer: Answer, rule: Rule) -> str:
-    rival = answer.rival
-    if rival is None:
-        return "nothing else was replayed"
-    clause = candidate_clause(rival, rule)
-    if answer.kind == "raise":
-        still = answer.having("open")
-        return clause + (f"; {list_windows(still)} {'are' if len(still) > 1 else 'is'} open" if still else "")
-    if answer.kind == "open":
-        return f"{clause}; IW {rule.incumbent} stays meanwhile"
-    if rival.verdict == "at the price":
-        return f"{clause}, just what 2010 paid for as much"
-    return f"no other window is worth it, and {clause}, the nearest"
+    return [
+        *([f"{candidate_clause(answer.rival, rule)}."] if answer.rival else []),
+        *([f"{clause[:1].upper()}{clause[1:]}."] if groups else []),
+    ]
 
 
 def candidate_clause(candidate: Judgement, rule: Rule) -> str:
     """Return what a window saves and sends again, in a clause."""
-    what = "page time" if rule.time == "page" else f"{rule.time} time"
-    milliseconds = quantity(_finite(candidate.milliseconds.estimate), "ms")
-    return (
-        f"IW {candidate.window} saves {known_text(candidate.gain_percent, '%')} of {what}, {milliseconds} a "
-        f"page, and sends {known_text(candidate.resent_pp, 'pp')} more of the payload again"
-    )
+    gain, name, time = candidate.gain_percent, f"IW {candidate.window}", f"{rule.time} time"
+    milliseconds = candidate.milliseconds.estimate
+    if not gain.excludes_zero:
+        saved = f"the loads do not tell whether {name} saves {time}: {known_text(gain, '%')}"
+    elif gain.estimate > 0:
+        saved = f"{name} saves {known_text(gain, '%')} of {time}"
+    else:
+        saved = f"{name} takes {known_text(-gain, '%')} more {time}"
+    if gain.estimate * milliseconds < 0:
+        longer = "longer" if milliseconds < 0 else "less"
+        saved += (
+            f" by the mean ratio, but {quantity(abs(milliseconds), 'ms')} {longer} a page, where long pages "
+            "weigh more"
+        )
+    elif math.isfinite(milliseconds):
+        saved += f", {quantity(abs(milliseconds) if gain.excludes_zero else milliseconds, 'ms')} a page"
+    return f"{saved}; it sends {resent_text(candidate.resent_pp)}"
 
 
-def _confidence(answer: Answer) -> str:
-    why = " ".join(reason.sentence for reason in answer.reasons)
-    return f"Confidence is {answer.confidence}{': ' if why else '.'}{why[:1].lower()}{why[1:]}"
+def resent_text(interval: Interval) -> str:
+    """Return how much more or less a window sends again.
+
+    >>> resent_text(Interval(0.25, 0.125, 0.375)).startswith("0.250"), resent_text(Interval(0.25, -1, 1))[:9]
+    (True, 'as much a')
+    """
+    if not interval.excludes_zero:
+        return f"as much again as far as the loads tell: {known_text(interval, 'pp')} more"
+    more = "more" if interval.estimate > 0 else "less"
+    return f"{known_text(interval if interval.estimate > 0 else -interval, 'pp')} {more} of the payload again"
+
+
+def confidence_text(level: str, because: str) -> str:
+    """Return how sure the answer is, and why.
+
+    >>> confidence_text("low", "The lines are of 2020")
+    'Confidence: low. The lines are of 2020.'
+    """
+    return f"Confidence: {level}. {because.rstrip('.')}." if because else f"Confidence: {level}."
 
 
 def known_text(interval: Interval, unit: str) -> str:
@@ -86,18 +145,25 @@ def advise(window: int) -> str:
     >>> advise(Paced(16)), advise(16)
     ('16 segments, paced', '16 segments')
     """
-    return f"{int(window)} segments{', paced' if str(window) != str(int(window)) else ''}"
+    return f"{int(window)} segments{', paced' if is_paced(window) else ''}"
 
 
 def list_windows(windows: Sequence[int]) -> str:
-    """Return the windows in a sentence.
+    """Return the windows in a sentence, those at once before those that are paced.
 
-    >>> list_windows((16, 20)), list_windows((16,))
-    ('IW 16 and IW 20', 'IW 16')
+    >>> from replay.runs.initial_window import Paced
+    >>> list_windows((Paced(16), Paced(20))), list_windows((16,)), list_windows((Paced(16), 16, 30))
+    ('16 and 20 paced', '16', '16 and 30 at once, and 16 paced')
     """
-    words = [f"IW {window}" for window in windows]
+    paced = [window for window in windows if is_paced(window)]
+    at_once = [window for window in windows if not is_paced(window)]
+    parts = [_join([str(int(window)) for window in kind]) for kind in (at_once, paced)]
+    if paced:
+        parts[1] += " paced"
+    if not (at_once and paced):
+        return "".join(parts)
+    return f"{parts[0]} at once, and {parts[1]}"
+
+
+def _join(words: Sequence[str]) -> str:
     return " and ".join(words) if len(words) < 3 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

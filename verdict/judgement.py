@@ -115,8 +115,6 @@ class Answer:
     kind: Kind
     window: int
     """The recommended window; the incumbent unless another is shown to be worth it."""
-    by_itself: int
-    """The window that the rule finds, whatever is wrong with the chain of evidence."""
     is_settled: bool
     """True if no candidate is open."""
     judgements: tuple[Judgement, ...]
@@ -140,8 +138,8 @@ class Answer:
     def rival(self) -> Judgement | None:
         """The candidate that a reader asks about: the recommended one, else the one with the most net benefit
         of those that may save enough."""
-        if any(candidate.window == self.by_itself for candidate in self.judgements):
-            return self.of(self.by_itself)
+        if any(candidate.window == self.window for candidate in self.judgements):
+            return self.of(self.window)
         measured = [rival for rival in self.judgements if math.isfinite(rival.net_benefit_pp.estimate)]
         saving = [rival for rival in measured if rival.gain_percent.estimate >= 1] or measured
         return max(saving, key=lambda rival: rival.net_benefit_pp.estimate, default=None)
@@ -304,7 +302,6 @@ def _answer(
     return Answer(
         kind="no answer" if broken else kind,
         window=rule.incumbent if chosen is None or broken else chosen,
-        by_itself=rule.incumbent if chosen is None else chosen,
         is_settled=not is_open and not broken,
         judgements=judgements,
         guards=guards,

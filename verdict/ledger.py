@@ -12,7 +12,7 @@ from releases.formatting import quantity
 from releases.interval import Interval
 from verdict.effects import LEVELS, measure
 from verdict.evidence import Evidence
-from verdict.headline import headline, known_text
+from verdict.headline import decision_text, known_text, resent_text
 from verdict.judgement import Answer, Judgement, Kind, Look, Verdict, judge
 from verdict.rule import Rule
 from verdict.student import Mask
@@ -21,7 +21,6 @@ PRICES: tuple[tuple[float, str], ...] = (
     (0.027, "the average data centre of 2010"),
     (0.05, "as the authors of 2010 told Linux's maintainers"),
     (0.077, "the slow data centre of 2010"),
-    (0.18, "what the step from 3 to 10 costs today"),
 )
 """Prices in percentage points for 1 %, each with who paid it."""
 
@@ -102,8 +101,8 @@ class Entry:
     price_pp: float | None
     """Payload sent again for 1 % of time saved; None where nothing is saved."""
     pairs: int
-    turns: bool
-    """True if the answer differs from the ledger's first."""
+    turns: bool | None
+    """True if the answer differs from the ledger's first; None if the loads cannot tell."""
     share: float | None = None
     """Share of the population's lines; None for all."""
 
@@ -136,13 +135,16 @@ def make_ledger(
         if narrowed.rivals():
             answer = judge([Look(evidence=arm.evidence)], narrowed, everyone=everyone)
             entries.append(_make_entry(arm.id, arm.title, answer, narrowed))
-    first = _advice(entries[0])
-    return tuple(dataclasses.replace(entry, turns=_advice(entry) != first) for entry in entries)
+    first, *others = entries
+    return (first, *(dataclasses.replace(entry, turns=_turns(entry, first)) for entry in others))
 
 
-def _advice(entry: Entry) -> tuple[Kind, int | None]:
-    """Return what a reader would do: open answers are alike, whatever else is open."""
-    return entry.kind, entry.window if entry.kind == "raise" else None
+def _turns(entry: Entry, first: Entry) -> bool | None:
+    """Return whether a reader would do something else by a row; None if its loads leave that open."""
+    if entry.kind == "open":
+        return None
+    advice, own = ((row.kind, row.window if row.kind == "raise" else None) for row in (entry, first))
+    return advice != own
 
 
 def judge_groups(look: Look, rule: Rule) -> tuple[Entry, ...]:
@@ -216,10 +218,43 @@ def clauses(groups: Sequence[Entry], answer: Answer) -> list[str]:
             phrases.append(f"{who} no larger window is worth it")
         else:
             phrases.append(
-                f"{who} IW {group.window} is worth it: {known_text(group.gain_percent, '%')} saved, "
-                f"{known_text(group.resent_pp, 'pp')} more sent again"
+                f"{who} IW {group.window} is worth it: it saves {known_text(group.gain_percent, '%')} and "
+                f"sends {resent_text(group.resent_pp)}"
             )
     return phrases
+
+
+PARTS = {
+    1 / 2: "half",
+    3 / 5: "three fifths",
+    2 / 3: "two thirds",
+    3 / 4: "three quarters",
+    4 / 5: "four fifths",
+    9 / 10: "nine tenths",
+    1.0: "nearly all",
+}
+"""Parts in words."""
+
+
+def where_sent_again(groups: Sequence[Entry], answer: Answer) -> str:
+    """Return the clause on the lines by rate on which most of what the open rival sends again falls.
+
+    Empty unless these are half of it or more, and more than twice as much as their share of the lines.
+    """
+    rival = answer.rival
+    if rival is None or rival.verdict != "open" or not rival.resent_pp.lower > 0:
+        return ""
+    rates = {group.id for group in GROUPS if group.column == "down_bps"}
+    for group in groups:
+        again = group.resent_pp
+        if group.id in rates and group.window == rival.window and group.share and again and again.lower > 0:
+            part = group.share * again.estimate / rival.resent_pp.estimate
+            if part >= max(0.5, 2 * group.share):
+                words = PARTS[min(PARTS, key=lambda known: abs(known - part))]
+                where = group.title.removeprefix("lines ")
+                where = f"on {group.title}" if where.startswith("of ") else where
+                return f"{words} of what {rival.window} sends again falls {where}"
+    return ""
 
 
 def _judge_by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:
@@ -250,7 +285,6 @@ def _judge_by_others(answer: Answer, everyone: Evidence, rule: Rule) -> Answer:
         judgements=judgements,
         kind="raise" if best else "open" if is_open else "stays",
         window=best.window if best else rule.incumbent,
-        by_itself=best.window if best else rule.incumbent,
         is_settled=not is_open,
     )
 
@@ -264,7 +298,7 @@ def _make_entry(name: str, title: str, answer: Answer, rule: Rule) -> Entry:
         id=name,
         title=title,
         kind=answer.kind,
-        answer=headline(answer, rule),
+        answer=decision_text(answer, rule),
         window=rival.window if rival else None,
         gain_percent=rival.gain_percent if rival else None,
         resent_pp=rival.resent_pp if rival else None,

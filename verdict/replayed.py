@@ -40,9 +40,10 @@ class Replayed:
     """Month of the pages, which says whether what the networks were drawn from is too old for them; None of
     networks that were not drawn."""
 
-    def verdict(self, back_cast: Standing, *, broken: Iterable[str] = ()) -> VerdictFacts:
+    def verdict(self, back_cast: Standing, *, mark: str = "", reasons: Iterable[Reason] = ()) -> VerdictFacts:
         """Return the verdict as data: the same for the same loads and back-cast, wherever it is asked for.
 
+        `mark` stands before the answer of inputs that are no evidence, and `reasons` say why they are none.
         Raises CannotDecide.
         """
         back_cast.check(self.rule)
@@ -50,8 +51,8 @@ class Replayed:
             self.looks,
             self.rule,
             everyone=self.everyone,
-            broken=[*back_cast.broken, *broken],
-            reasons=[*back_cast.reasons, *stale_lines(self.month)],
+            broken=back_cast.broken,
+            reasons=[*reasons, *back_cast.reasons, *stale_lines(self.month)],
         )
         effects = self.looks[-1].effects(self.rule)
         rows = make_ledger(self.looks, self.rule, everyone=self.everyone, arms=self.arms)
@@ -75,6 +76,7 @@ class Replayed:
                 find_closing(effects, answer.of(window), self.rule) for window in answer.having("open")
             ),
             shared=shared,
+            mark=mark,
         )
 
 

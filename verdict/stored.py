@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NotRequired, cast
 
 from typing_extensions import TypedDict
 
@@ -13,9 +13,9 @@ from replay.runs.initial_window import in_json
 from storage.staging import put_file_in_place
 from verdict.closing import Closing
 from verdict.effects import BY_ID, Effects
-from verdict.headline import headline, sentences
+from verdict.headline import headline, is_told, sentences
 from verdict.judgement import Answer, Kind, Level
-from verdict.ledger import Entry, clauses
+from verdict.ledger import Entry, clauses, where_sent_again
 from verdict.ledger import Level as LedgerLevel
 from verdict.rule import Rule
 
@@ -122,7 +122,7 @@ class EntryFacts(TypedDict):
     price_pp: float | None
     answer: str
     kind: str
-    turns: bool
+    turns: bool | None
     pairs: int
     share: float | None
 
@@ -163,7 +163,11 @@ class VerdictFacts(TypedDict):
     kind: Kind
     window: Window
     headline: str
+    """The answer in one sentence."""
     sentences: list[str]
+    """What follows it."""
+    is_told: NotRequired[bool]
+    """False if the answer is open since the loads tell of no larger window whether it saves time."""
     is_settled: bool
     confidence: Level | None
     reasons: list[ReasonFacts]
@@ -191,11 +195,12 @@ def verdict_of(
     levels: tuple[LedgerLevel, ...] = (),
     closing: tuple[Closing, ...] = (),
     shared: Mapping[str, Effects] | None = None,
+    mark: str = "",
 ) -> VerdictFacts:
     """State a verdict as verdict.json holds it.
 
     `effects` are shown beside the verdict, each by itself at 95 %, and so are the effects on a half-loaded
-    line, by arm.
+    line, by arm; `mark` stands before the answer of inputs that are no evidence.
     """
     rival = answer.rival
     return {
@@ -203,7 +208,8 @@ def verdict_of(
         "rule": rule_facts(rule),
         "kind": answer.kind,
         "window": in_json(answer.window),
-        "headline": headline(answer, rule),
+        "headline": headline(answer, rule, falls=where_sent_again(groups, answer), mark=mark),
+        "is_told": is_told(answer, rule),
         "sentences": sentences(answer, rule, groups=clauses(groups, answer)),
         "is_settled": answer.is_settled,
         "confidence": answer.confidence,

@@ -287,7 +287,7 @@ class StatedAnswer:
     headline: str
     sentence: str
     sentences: tuple[str, ...]
-    """The sentence without its headline; whom the answer does not suit apart."""
+    """What follows the headline, and for which lines the answer differs."""
     first_line: str
     limits: str
     confidence: str
@@ -304,15 +304,11 @@ def answer_of(report: Report) -> StatedAnswer | None:
         content = json.loads((report.path / "report.json").read_bytes())
         answer = content["answer"]
         verdict = content.get("verdict")
-        # The headline stands above it, and whom the answer does not suit in smaller letters below.
-        sentence = answer["sentence"].removeprefix(f"{answer['headline']}: ")
         return StatedAnswer(
             is_illustrative=content["is_illustrative"],
             headline=answer["headline"],
             sentence=answer["sentence"],
-            sentences=tuple(
-                part[:1].upper() + part[1:] for part in re.split(" (?=Over lines)", sentence, maxsplit=1)
-            ),
+            sentences=(answer["sentence"], answer.get("differs", "")),
             first_line=answer["first_line"],
             limits=answer["limits"],
             confidence=answer["confidence"]["level"],

@@ -399,12 +399,10 @@ def result(line: Line, report: Path, *, seconds: float, port: int) -> list[str]:
     """State what the demo made, in five lines; the last are the command that shows it and the address to
     open."""
     facts = json.loads((report / "report.json").read_text(encoding="utf-8"))
-    answer = facts["answer"]
-    first, *_ = answer["numbers"]
-    crawl = "Your crawl" + ", illustrative" * facts["is_illustrative"]
+    answers = (facts["answer"], facts["verdict"])
     return [
         f"The whole line took {seconds:.0f} s; {line.log} has its commands and their output.",
-        f"{crawl}: {first['value']:.1f} {first['unit']} {first['label']}. {answer['sentence']}",
+        f"Your crawl: {' '.join(dict.fromkeys(said['headline'] for said in answers))}",
         f"Report: {report / 'index.html'}",
         f"See it: {line.shown_by}",
         f"Open:   http://127.0.0.1:{port}/",

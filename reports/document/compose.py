@@ -26,7 +26,7 @@ from reports.content import (
     round_floats,
 )
 from reports.document.all_sections import fuller, sections_of
-from reports.document.illustrative import illustrative_because, limits_sentence
+from reports.document.illustrative import illustrative_because, illustrative_mark, limits_sentence
 from reports.document.method import LIMITS, glossary_of, method_of
 from reports.document.rebuilding import publishing_options, rebuild_commands, replay_command
 from reports.forms.typesetting import in_type
@@ -36,6 +36,7 @@ from reports.sections.servers import servers_section
 from reports.sections.sizes.counts import size_section
 from schema.authors import MAINTAINERS
 from storage.report_versions import Publication
+from verdict.judgement import Reason
 from verdict.rule import RULE
 from verdict.stored import VerdictFacts, round_numbers
 
@@ -101,11 +102,16 @@ def publish_content(
 
 
 def verdict_of_inputs(inputs: ReportInputs) -> VerdictFacts | None:
-    """Return the verdict of the replay; None without one. Illustrative inputs have no answer."""
+    """Return the verdict of the replay; None without one. That of illustrative inputs is marked."""
     if inputs.replay is None:
         return None
-    broken = [f"The inputs are illustrative: {reason}." for reason in illustrative_because(inputs)]
-    verdict: VerdictFacts = round_numbers(inputs.replay.replayed.verdict(inputs.back_cast, broken=broken))
+    reasons = [
+        Reason(level="low", sentence=f"The inputs are illustrative: {because}.")
+        for because in illustrative_because(inputs)
+    ]
+    verdict: VerdictFacts = round_numbers(
+        inputs.replay.replayed.verdict(inputs.back_cast, mark=illustrative_mark(inputs), reasons=reasons)
+    )
     return verdict
 
 

@@ -13,13 +13,26 @@ def illustrative_because(inputs: ReportInputs) -> list[str]:
     """Return every reason; empty if the report is evidence."""
     crawl = inputs.release.manifest.crawl
     because = []
-    if crawl.kind != "web" and not is_recorded(crawl.kind):
+    if is_bundled(inputs):
         because.append("the crawl is of the bundled local web, not of live sites")
     populations = inputs.replay.populations if inputs.replay else ()
     old = [population["id"] for population in populations if is_stale(population["measured"], crawl.month)]
     if old:
         because.append(f"the network populations {', '.join(old)} are more than {MOST_MONTHS} months old")
     return because
+
+
+def is_bundled(inputs: ReportInputs) -> bool:
+    """Return whether the pages are those of the bundled web."""
+    kind = inputs.release.manifest.crawl.kind
+    return kind != "web" and not is_recorded(kind)
+
+
+def illustrative_mark(inputs: ReportInputs) -> str:
+    """Return what stands before the answer of an illustrative report; empty if the report is evidence."""
+    if is_bundled(inputs):
+        return "By the bundled pages, illustrative"
+    return "Illustrative" if illustrative_because(inputs) else ""
 
 
 def limits_sentence(recording: RecordedFacts, *, vantage: str) -> str:

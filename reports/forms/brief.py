@@ -92,8 +92,6 @@ def brief_of(report: Published) -> Brief:
         report.release,
     )
     date = f", {publication.date}" if publication.date else ""
-    sentence = apart(verdict["sentences"][0]) if verdict else answer.sentence
-    sentence = sentence.removeprefix(f"{answer.headline}: ")
     return Brief(
         title=f"First flights in {report.year}",
         question=QUESTION,
@@ -101,7 +99,7 @@ def brief_of(report: Published) -> Brief:
         marks=report.marks,
         warning=answer.first_line or "",
         headline=answer.headline,
-        sentence=sentence[:1].upper() + sentence[1:],
+        sentence=answer.sentence,
         how_sure=f"Confidence: {answer.confidence.level}.",
         numbers=tuple(_numbers(report)),
         finding=describe_plane(verdict),
@@ -172,7 +170,7 @@ def _answer(entry: EntryFacts, incumbent: Window) -> str:
 def _sure(report: Published) -> Iterator[str]:
     """State how sure the answer is and why, what the method says of 2010, and who would decide otherwise."""
     confidence, verdict = report.answer.confidence, report.verdict
-    yield f"Confidence: {confidence.level}. {confidence.because}."
+    yield confidence.text
     if verdict is None:
         return
     choices = [row for table in report.tables() if table.id == "backcast-choices" for row in table.rows]

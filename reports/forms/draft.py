@@ -119,7 +119,7 @@ def _front(report: Published) -> ET.Element:
         "t",
         f"This document gives measured evidence on the initial window of TCP in {year}: how much of the web "
         "fits into it, what larger windows save, and what they cost. "
-        f"{report.answer.headline.rstrip('.')}.",
+        f"{report.answer.headline}",
     )
     return front
 
@@ -144,7 +144,6 @@ def _sections(report: Published) -> Iterator[ET.Element]:
         ET.SubElement(cited, "xref", {"target": name}).tail = tail
     introduction.insert(1, cited)
     yield introduction
-    confidence = f"Confidence: {answer.confidence.level}. {answer.confidence.because.rstrip('.')}."
     numbers = Table(
         id="numbers",
         title="The numbers that matter",
@@ -153,7 +152,15 @@ def _sections(report: Published) -> Iterator[ET.Element]:
         source="",
         query="",
     )
-    first = _section("answer", "The Answer", answer.sentence, confidence, deciding.what if deciding else "")
+    first = _section(
+        "answer",
+        "The Answer",
+        answer.headline,
+        answer.sentence,
+        answer.differs,
+        answer.confidence.text,
+        deciding.what if deciding else "",
+    )
     first.extend(_table(numbers))
     yield first
     yield from _evidence(report)

@@ -45,8 +45,7 @@ def _blocks(report: Published) -> Iterator[str]:
     if answer.first_line:
         yield f"> {escape(answer.first_line)}"
     yield f"## {escape(answer.headline)}"
-    confidence = f"Confidence: {answer.confidence.level}; {answer.confidence.because}"
-    yield from map(escape, (answer.sentence, answer.limits or "", confidence))
+    yield from map(escape, (answer.sentence, answer.differs, answer.limits or "", answer.confidence.text))
     if answer.deciding:
         yield escape(answer.deciding.what)
         yield _commands([answer.deciding.command])
@@ -128,9 +127,8 @@ def _summary_lines(report: Published) -> Iterator[str]:
     yield ""
     if answer.first_line:
         yield from [*_wrap(answer.first_line), ""]
-    yield from _wrap(answer.headline.upper())
-    confidence = f"Confidence: {answer.confidence.level}; {answer.confidence.because}"
-    for paragraph in (answer.sentence, answer.limits or "", confidence):
+    yield from _wrap(answer.headline)
+    for paragraph in (answer.sentence, answer.differs, answer.limits or "", answer.confidence.text):
         yield from _wrap(paragraph)
     if deciding:
         yield from _wrap(deciding.what)

@@ -128,7 +128,7 @@ def _readme(report: Published, *, place: str, has_loads: bool) -> str:
 def _blocks(report: Published, place: str, *, has_loads: bool) -> Iterator[str]:
     brief, number, year = brief_of(report), report.publication.version, report.year
     yield f"# {escape(brief.title)}"
-    yield f"**{escape(brief.headline)}.** {escape(brief.sentence)} {escape(brief.how_sure)}"
+    yield f"**{escape(brief.headline)}** {escape(brief.sentence)} {escape(brief.how_sure)}"
     yield f"![{escape(brief.finding)}](forms/slide.png)"
     yield (
         "[The brief on two pages](forms/brief.pdf) · [the page](index.html) · [the slide](forms/slide.svg) · "

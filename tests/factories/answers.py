@@ -10,16 +10,16 @@ from reports.content import RecordedFacts
 from reports.document.illustrative import limits_sentence
 from tests.verdict.worlds import RULE_OF_ONE, World, quiet, saving
 from verdict.closing import find_closing
-from verdict.judgement import Look, judge
+from verdict.judgement import Kind, Look, judge
 from verdict.stored import round_numbers, verdict_of
 
-HEADLINES: dict[str, tuple[World, tuple[str, ...]]] = {
-    "Raise the initial window to 16 segments, paced": (quiet(5, 0.1), ()),
-    "IW 10 stays": (quiet(0.5, 0.1), ()),
-    "Open between IW 10 and IW 16 paced": (saving(2, 0.15), ()),
-    "No answer": (quiet(5, 0.1), ("There is no back-cast; run `firstflight replay backcast`.",)),
+WORLDS: dict[Kind, tuple[World, tuple[str, ...]]] = {
+    "raise": (quiet(5, 0.1), ()),
+    "stays": (quiet(0.5, 0.1), ()),
+    "open": (saving(4, 0.3), ()),
+    "no answer": (quiet(5, 0.1), ("The back-cast is damaged; run `firstflight replay backcast`.",)),
 }
-"""Worlds, and what is wrong with the chain of evidence, by the headline that they give."""
+"""Worlds, and what is wrong with the chain of evidence, by the kind of answer that they give."""
 
 
 @functools.cache
@@ -43,9 +43,9 @@ def bundled_limits() -> str:
     return limits_sentence(bundled_facts(), vantage=read_recording().source.vantage)
 
 
-def made_up_answer(headline: str) -> Answer:
-    """The answer of report.json with this headline, of recorded pages."""
-    world, broken = HEADLINES[headline]
+def made_up_answer(kind: Kind) -> Answer:
+    """The answer of this kind, as report.json has it, of recorded pages."""
+    world, broken = WORLDS[kind]
     evidence = world.evidence(np.random.default_rng(1), pages=100, networks=128, each=2)
     look = Look(evidence=evidence)
     judgement = judge([look], RULE_OF_ONE, broken=broken)
@@ -57,8 +57,8 @@ def made_up_answer(headline: str) -> Answer:
         round_numbers(verdict_of(judgement, RULE_OF_ONE, closing=needs)),
         illustrative_because=(),
         limits=bundled_limits(),
-        fits=KeyNumber(id="fits", label="of responses fit into IW 10", unit="%", value=62.1),
+        fits=KeyNumber(id="fits", label="of responses fit into 10 segments", unit="%", value=62.1),
         command="firstflight replay run edition",
     )
-    assert result.headline == headline
+    assert result.kind == kind
     return result

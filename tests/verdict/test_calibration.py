@@ -13,15 +13,21 @@ from replay.backcast.measure import Inputs
 from replay.backcast.networks import strata
 from replay.backcast.published import CANDIDATES, DATA_CENTERS, DataCenter, Service
 from replay.backcast.services import Shape
+from replay.lab.kernel import build_key
+from replay.lab.player import player_key
 from replay.runs.conditions import Conditions
 from schema.computed_tables import CELL
 from tests.verdict.worlds import PACED, saving
 from verdict.calibration import (
     BACKCAST_RULE,
+    FORMAT_VERSION,
+    INSTRUMENT,
+    SHIPPED,
     CannotDecide,
     Standing,
     choose_windows,
     content_of,
+    figures_in,
     figures_of,
     read_standing,
     sentence,
@@ -29,7 +35,7 @@ from verdict.calibration import (
 )
 from verdict.judgement import Look
 from verdict.replayed import Replayed
-from verdict.rule import RULE, Guard, Rule
+from verdict.rule import RULE, RULE_VERSION, Guard, Rule
 
 SEARCH_MS = {3: 562.0, 6: 497.0, 10: 469.0, 16: 467.0, 26: 466.0}
 """Latency of search with the knee at 10 that this instrument shows."""
@@ -132,8 +138,6 @@ def test_a_quantity_beyond_a_factor_of_two_cannot_decide(content: dict[str, Any]
     with pytest.raises(CannotDecide, match="responses of whose bytes any were sent again cannot decide"):
         replayed(by_responses).verdict(known)
     assert replayed(RULE).verdict(known)["confidence"] is not None
-    unknown = Standing(content=None, sentence="There is none.")
-    assert replayed(by_responses).verdict(unknown)["kind"] == "no answer"
 
 
 def test_an_old_table_of_lines_lowers_the_confidence_of_networks_drawn_from_it(
@@ -170,13 +174,51 @@ def test_a_missed_precedent_lowers_the_confidence_and_breaks_nothing(
     assert "the rule chooses IW 10 (AvgDC) and IW 10 (SlowDC)" in sentence(content)
 
 
-def test_a_missing_damaged_or_foreign_back_cast_breaks_the_chain(
+def test_a_damaged_back_cast_silences_the_answer_and_says_what_to_do(
     tmp_path: Path, content: dict[str, Any]
 ) -> None:
-    folder = tmp_path / "backcast"
-    assert read_standing(folder).broken == ("There is no back-cast; run `firstflight replay backcast`.",)
-    write_backcast(folder, content, [])
-    assert read_standing(folder).content == content
-    assert "of another page player" in read_standing(folder, of=content | {"player": "other"}).broken[0]
-    (folder / "cells.parquet").write_bytes(b"")
-    assert "is damaged" in read_standing(folder).broken[0]
+    write_backcast(tmp_path, content, [])
+    assert read_standing(tmp_path).content == content
+    (tmp_path / "cells.parquet").write_bytes(b"")
+    damaged = read_standing(tmp_path)
+    assert "is damaged (cells.parquet): move it away, or run" in damaged.broken[0]
+    assert replayed(RULE).verdict(damaged)["kind"] == "no answer"
+
+
+def test_without_a_back_cast_of_its_own_a_data_folder_has_the_one_that_comes_with_the_code(
+    tmp_path: Path, content: dict[str, Any]
+) -> None:
+    shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    keys = {name: shipped[name] for name in INSTRUMENT}
+    standing = read_standing(tmp_path, of=keys)
+    assert standing.content == shipped
+    assert standing.origin() is not None
+    write_backcast(tmp_path, content | keys | {"player": "other"}, [])
+    assert read_standing(tmp_path, of=keys).content == shipped
+    write_backcast(tmp_path, content | keys, [])
+    assert read_standing(tmp_path, of=keys).content == content | keys
+
+
+def test_a_back_cast_of_another_instrument_lowers_the_confidence_and_says_what_to_run(tmp_path: Path) -> None:
+    shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    other = read_standing(tmp_path, of={name: shipped[name] for name in INSTRUMENT} | {"player": "other"})
+    (reason,) = other.reasons
+    assert "of another page player; run `firstflight replay backcast`" in reason.sentence
+    outcome = replayed(RULE).verdict(other)
+    assert (outcome["kind"], outcome["confidence"]) == ("stays", "low")
+
+
+def test_the_shipped_back_cast_is_of_the_kernel_player_and_rule_of_this_code() -> None:
+    shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    kernel = shipped["kernel"]
+    # The kernel's package is the machine's; its options, changes and patches are the code's.
+    assert (build_key(kernel["version"]), player_key(), RULE_VERSION) == (
+        kernel["recipe"],
+        shipped["player"],
+        shipped["rule_version"],
+    ), (
+        "kernel, player or rule have changed: run `firstflight replay backcast --seeds 3`, and ship its "
+        'result by `cp "$FIRSTFLIGHT_DATA_DIR"/backcast/backcast.json verdict/backcast.json`'
+    )
+    assert shipped["format_version"] == FORMAT_VERSION
+    figures_in(shipped)

@@ -10,7 +10,6 @@ import pytest
 from releases.interval import Interval
 from replay.runs.initial_window import Paced
 from tests.verdict.worlds import PACED, RULE_OF_ONE, World, quiet, saving
-from verdict.headline import headline, sentences
 from verdict.judgement import Answer, Judgement, Look, Reason, choose, judge
 from verdict.rule import RULE, Rule
 
@@ -51,7 +50,6 @@ def test_too_few_loads_leave_a_candidate_open_and_the_window_in_force_stays_mean
         False,
         "medium",
     )
-    assert headline(outcome, RULE_OF_ONE) == "Open between IW 10 and IW 16 paced"
 
 
 def test_what_was_shown_at_a_look_stays_shown() -> None:
@@ -90,9 +88,6 @@ def test_a_violated_guard_keeps_the_window_in_force() -> None:
 def test_a_broken_chain_has_no_answer() -> None:
     outcome = answer(quiet(5, 0.1), broken=["There is no back-cast."])
     assert (outcome.kind, outcome.window, outcome.confidence) == ("no answer", 10, None)
-    assert sentences(outcome, RULE_OF_ONE)[0].startswith(
-        "No answer: There is no back-cast. By itself the rule finds this"
-    )
 
 
 def test_a_window_that_differs_from_itself_breaks_the_chain() -> None:
@@ -144,11 +139,3 @@ def test_a_larger_window_surpasses_by_another_percent() -> None:
     outcome = answer(world, rule=RULE_OF_ONE.over((10, PACED, Paced(20), Paced(32))))
     assert outcome.window == Paced(20)
     assert outcome.of(PACED).surpassed_by == (Paced(20), Paced(32))
-
-
-def test_the_answer_is_said_in_both_units_and_at_most_three_sentences() -> None:
-    outcome = answer(quiet(5, 0.1))
-    text = sentences(outcome, RULE_OF_ONE)
-    assert len(text) <= 3
-    assert text[0].startswith("Raise the initial window to 16 segments, paced: IW 16 paced saves 5.0")
-    assert " ms a page, and sends 0.0986 pp" in text[0].replace("\u202f", " ")

@@ -31,7 +31,8 @@ from verdict.calibration import (
 @click.option(
     "--unless-stored",
     is_flag=True,
-    help="Do nothing if the stored back-cast has as many seeds, and is of this kernel, player and rule.",
+    help="Do nothing if the stored back-cast, or the one that comes with the code, has as many seeds, and is "
+    "of this kernel, player and rule.",
 )
 @AS_JSON
 @click.pass_obj
@@ -50,8 +51,8 @@ def run_backcast(settings: Settings, *, seeds: int, unless_stored: bool, as_json
       firstflight replay backcast --unless-stored
     """
     stored = read_standing(settings.backcast).content if unless_stored else None
-    if stored is not None and stored["seeds"] == seeds:
-        click.echo(f"stored already, by {seeds} seeds. {sentence(stored)}", err=True)
+    if stored is not None and stored["seeds"] >= seeds:
+        click.echo(f"stored already, by {stored['seeds']} seeds. {sentence(stored)}", err=True)
         return
     commit = code_commit(settings.commit)
     loads = calibration.count_loads() + experiment.count_loads(seeds=seeds)

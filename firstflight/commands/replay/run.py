@@ -29,6 +29,7 @@ from verdict.arms import ARMS
 from verdict.calibration import instrument, read_standing
 from verdict.deciding import Loaded, decide
 from verdict.full_replay import FullReplay, plan_replay
+from verdict.headline import confidence_text
 from verdict.question import STRATA, Question
 from verdict.replay_file import PRESETS, ReplayFile, file_schema, read_file
 from verdict.replayed import Replayed, month_of, of_stages
@@ -102,7 +103,11 @@ def run_replay(
                 lines = [
                     f"IW {candidate['window']}: {candidate['verdict']}" for candidate in verdict["candidates"]
                 ]
-                show(verdict, as_json=as_json, lines=[*lines, *verdict["sentences"], str(path)])
+                because = " ".join(reason["sentence"] for reason in verdict["reasons"])
+                lines += [verdict["headline"], *verdict["sentences"]]
+                if verdict["confidence"]:
+                    lines.append(confidence_text(verdict["confidence"], because))
+                show(verdict, as_json=as_json, lines=[*lines, str(path)])
             return
         full = plan_replay(
             file,

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from reports.content import canonical, round_floats
 from reports.document.compose import compose
+from reports.forms.typesetting import keep_unbroken
 from storage.sums import broken_sums, checksum_of
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import (
@@ -76,7 +78,6 @@ def test_the_content_has_the_effects_that_were_put_into_the_cells(built: tuple[P
     }
     assert candidates[16]["gain_percent"]["lower"] < 4.1 < candidates[16]["gain_percent"]["upper"]
     assert candidates[3]["gain_percent"]["estimate"] == pytest.approx(-6, abs=0.2)
-    assert content["verdict"]["kind"] == "no answer"
     assert content["crawl"]["outcomes"] == {"ok": PAGES}
     assert content["replay"]["states"] == {"done": PAGES * 15 * 4}
 
@@ -99,6 +100,9 @@ def test_a_report_of_the_local_web_is_marked_illustrative_everywhere(
     assert content["is_illustrative"]
     assert "local web" in content["illustrative_because"][0]
     assert "avgdc-2010" in content["illustrative_because"][1]
+    assert content["answer"]["headline"] == content["verdict"]["headline"]
+    assert content["answer"]["headline"].startswith("By the bundled pages, illustrative: Set the initial")
+    assert (content["answer"]["kind"], content["answer"]["confidence"]["level"]) == ("raise", "low")
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert page.count("<figure") == len(list((folder / "forms" / "figures").glob("*.png"))) >= 7
     for figure in page.split("<figure")[1:]:
@@ -122,9 +126,10 @@ def test_sizes_of_live_sites_without_a_replay_are_not_illustrative(tmp_path: Pat
     assert (content["is_illustrative"], content["verdict"], content["replay"]) == (False, None, None)
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert content["answer"]["kind"] == "no answer"
-    assert "No answer" in page
+    assert re.fullmatch("[0-9.]+.% of first flights fit into 10 segments.", content["answer"]["headline"])
+    assert keep_unbroken(content["answer"]["headline"]) in page
     assert "badge" not in page.split("</style>")[1]
-    assert "built without a replay" in (folder / "summary.txt").read_text(encoding="utf-8")
+    assert "No page was replayed" in (folder / "summary.txt").read_text(encoding="utf-8")
 
 
 def test_the_same_inputs_give_the_same_bytes(

@@ -47,8 +47,7 @@ def test_the_brief_has_the_verdict_and_its_doubt_on_two_pages(built: Built) -> N
     page = plain(re.sub("<[^>]*>", "", (folder / "forms" / "brief.html").read_text().split("<body>")[1]))
     answer = content["answer"]
     for text in (first, page):
-        assert answer["headline"] == "No answer"
-        assert "No answer" in text
+        assert plain(answer["headline"]) in text
         assert plain(answer["first_line"]) in text
         assert f"Confidence: {answer['confidence']['level']}." in text
     for heading in ("For whom the answer differs", "How sure, and why", "How to cite", "How to redo it"):
@@ -88,7 +87,7 @@ def test_the_plane_names_what_it_draws_and_what_it_leaves_out(built: Built) -> N
     slide = (folder / "forms" / "slide.svg").read_text(encoding="utf-8")
     texts = texts_of(slide)
     for part in (
-        "No answer",
+        "By the bundled pages, illustrative",
         "IW 16",
         "IW 30",
         "2010, 3 to 10: slow data centre",
@@ -112,7 +111,7 @@ def test_without_a_replay_the_brief_says_that_nothing_was_measured(built: Built)
     content = copy.deepcopy(built[1])
     sentence = "This report has sizes alone."
     numbers = [number for number in content["answer"]["numbers"] if number["id"] == "fits"]
-    content["answer"] |= {"headline": "No answer", "sentence": sentence, "numbers": numbers}
+    content["answer"] |= {"sentence": sentence, "numbers": numbers}
     content |= {"verdict": None, "replay": None}
     report = published(content)
     brief = brief_of(report)

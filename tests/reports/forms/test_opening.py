@@ -13,8 +13,9 @@ from releases.formatting import in_ascii
 from reports.answer import Answer
 from reports.document.render import render_html
 from reports.forms.texts import report_markdown, summary_text
-from tests.factories.answers import HEADLINES, bundled_limits, made_up_answer
+from tests.factories.answers import WORLDS, bundled_limits, made_up_answer
 from tests.factories.made_up_report import published
+from verdict.judgement import Kind
 
 pytestmark = pytest.mark.process
 
@@ -38,17 +39,17 @@ def openings(content: dict[str, Any], answer: Answer) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("headline", HEADLINES)
-def test_every_form_opens_with_the_headline_its_sentence_and_the_limits(built: Built, headline: str) -> None:
-    answer = made_up_answer(headline)
+@pytest.mark.parametrize("kind", WORLDS)
+def test_every_form_opens_with_the_headline_its_sentence_and_the_limits(built: Built, kind: Kind) -> None:
+    answer = made_up_answer(kind)
     texts = openings(built[1], answer)
     for name, text in texts.items():
-        for part in (headline, answer.sentence, bundled_limits(), answer.first_line or ""):
+        for part in (answer.headline, answer.sentence, bundled_limits(), answer.first_line or ""):
             assert plain(part).lower() in plain(text).lower(), (name, part)
 
 
 def test_every_form_of_an_open_report_says_what_closes_it(built: Built) -> None:
-    answer = made_up_answer("Open between IW 10 and IW 16 paced")
+    answer = made_up_answer("open")
     texts = openings(built[1], answer)
     for name, text in texts.items():
         assert answer.deciding is not None

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from firstflight.commands.report_recompute import report_places
 from firstflight.main import main
 from firstflight.settings import from_environment
+from releases.formatting import in_ascii
 from reports.content import read_published, round_floats
 from reports.forms.draft import MOST_WORDS, draft_xml
 from reports.forms.forms import band_columns, csv_text
@@ -33,8 +34,11 @@ pytestmark = pytest.mark.process
 
 EDITION = Path(__file__).parents[3] / "editions" / "2026"
 
-INTERVALS_OVER_SITES = {"number-fits", "shares", "kinds", "fig-kinds", "cdf-bands"}
-"""Items with intervals over sites, which version 1 has by the estimator of its commit."""
+OF_ITS_COMMIT = {
+    *("number-fits", "shares", "kinds", "fig-kinds", "cdf-bands"),
+    *("ledger", "groups", "fig-prices"),
+}
+"""Items that version 1 has by the code of its commit: intervals over sites, and the answers of the ledger."""
 
 
 def run(data_dir: Path, *arguments: str) -> Result:
@@ -131,23 +135,49 @@ def test_its_shares_and_the_checksum_of_its_citation_follow_from_the_recorded_pa
     assert re.search(r"recorded by \w.*sha256:[0-9a-f]{64}", content["citation"]["line"])
 
 
-def numbers_of(verdict: dict[str, Any]) -> dict[str, Any]:
-    """The verdict without its sentences, which later code may word otherwise."""
-    return {name: value for name, value in verdict.items() if name not in ("sentences", "reasons")}
+NUMBERS = (
+    "rule",
+    "kind",
+    "window",
+    "open",
+    "rival",
+    "candidates",
+    "guards",
+    "again",
+    "levels",
+    "half_loaded",
+)
+"""Parts of the verdict that no later code may word otherwise."""
 
 
-def test_its_verdict_follows_from_the_loads_that_it_carries(content: Any) -> None:
+@pytest.fixture(scope="module")
+def again() -> tuple[Any, int]:
+    """The verdict by the loads that the edition carries, and the number of these."""
     manifest = manifest_of(EDITION)
     carried = read_carried(EDITION, checksum=manifest["replay"]["checksum"], name=manifest["replay"]["name"])
     assert carried is not None
     replay, backcast = carried
     standing = standing_of(backcast, manifest["backcast"], of=replay.provenance)
-    again = round_floats(stored.round_numbers(replay.replayed.verdict(standing, broken=[])))
-    assert numbers_of(json.loads(json.dumps(again))) == numbers_of(content["verdict"])
-    assert sum(map(len, replay.loads)) == content["replay"]["loads"] > 1000
+    verdict = round_floats(stored.round_numbers(replay.replayed.verdict(standing)))
+    return json.loads(json.dumps(verdict)), sum(map(len, replay.loads))
 
 
-@pytest.mark.parametrize("others", thorough(INTERVALS_OVER_SITES))
+def test_its_verdict_follows_from_the_loads_that_it_carries(content: Any, again: tuple[Any, int]) -> None:
+    verdict, loads = again
+    assert {name: verdict[name] for name in NUMBERS} == {name: content["verdict"][name] for name in NUMBERS}
+    assert loads == content["replay"]["loads"] > 1000
+
+
+def test_the_readme_of_the_repository_has_its_sentence(content: Any, again: tuple[Any, int]) -> None:
+    sentences = [again[0]["headline"]]
+    if content["publication"]["version"] > 1:  # the first is from before the sentence was one
+        sentences.append(content["answer"]["headline"])
+    readme = (EDITION.parents[1] / "README.md").read_text(encoding="utf-8")
+    for sentence in sentences:
+        assert in_ascii(sentence) in " ".join(readme.split())
+
+
+@pytest.mark.parametrize("others", thorough(OF_ITS_COMMIT))
 def test_every_other_item_of_it_is_equal_when_it_is_computed_again(
     content: Any, rebuilt: tuple[Path, Any], others: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
