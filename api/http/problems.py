@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
 from api.http.middleware import HEADERS
+from api.http.redirects import without_slash
 from storage.exhaustion import is_exhaustion, reraise_exhaustion
 
 MEDIA_TYPE = "application/problem+json"
@@ -189,6 +190,8 @@ def answer_with_problems(app: FastAPI, as_page: Callable[[Request, Problem], str
 
     async def answer(request: Request, exc: Exception) -> Response:
         problem = from_exception(exc)
+        if problem.kind.status == http.HTTPStatus.NOT_FOUND and (elsewhere := without_slash(request)):
+            return elsewhere
         base_url = request.scope.get("base_url", "")
         # Browsers name it first when somebody follows a link; programs do not.
         if request.headers.get("accept", "").lower().startswith("text/html"):

@@ -1,7 +1,11 @@
-"""Redirects to what an address means at the moment; caches never keep them."""
+"""Redirects to what an address means at the moment, which caches never keep,
+and to the address without a slash at its end."""
+
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse
+from starlette.routing import Match
 
 
 class Elsewhere(Exception):
@@ -17,6 +21,22 @@ async def _redirect(_request: Request, exc: Exception) -> RedirectResponse:
     """Redirect temporarily (307): the address may mean something else tomorrow, so no cache may keep it."""
     assert isinstance(exc, Elsewhere)
     return RedirectResponse(exc.location, status_code=307, headers={"Cache-Control": "no-store"})
+
+
+def without_slash(request: Request) -> RedirectResponse | None:
+    """Redirect from an address that ends with a slash to the one without, if a route has it; else None.
+
+    Links of pages are paths from the root, so that a page is the same at both.
+    """
+    path = request.scope["path"].rstrip("/")
+    # Two slashes at the beginning would lead to another host.
+    if path == request.scope["path"] or not path or path.startswith("//"):
+        return None
+    scope = {**request.scope, "path": path}
+    if all(route.matches(scope)[0] is not Match.FULL for route in request.app.routes):
+        return None
+    query = request.scope["query_string"].decode("latin-1")
+    return RedirectResponse(quote(path) + (f"?{query}" if query else ""), status_code=308)
 
 
 def answer_with_redirects(app: FastAPI) -> None:

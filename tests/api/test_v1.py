@@ -225,6 +225,22 @@ def test_a_missing_resource_is_a_problem(client: TestClient, path: str, kind: st
     assert_problem(client.get(path), kind, 404)
 
 
+@pytest.mark.parametrize(
+    "path", [f"/releases/{LOCALWEB}/v1", "/v1/first-flight?iw=3&mss=1430", "/documents/methods", "/reports"]
+)
+def test_an_address_with_a_slash_at_its_end_is_that_without(client: TestClient, path: str) -> None:
+    address, mark, query = path.partition("?")
+    with_slash = client.get(f"{address}/{mark}{query}")
+    assert (with_slash.status_code, with_slash.content) == (200, client.get(path).content)
+    assert [answer.headers["location"] for answer in with_slash.history] == [path]
+
+
+@pytest.mark.parametrize("path", ["/v1/", "/nothing/", "//evil.test/releases/", "/documents/nothing"])
+def test_a_slash_leads_to_no_address_that_is_not_there(client: TestClient, path: str) -> None:
+    answer = client.get(f"http://testserver{path}", follow_redirects=False)
+    assert_problem(answer, "not-found", 404)
+
+
 def test_an_invalid_year_is_a_problem(client: TestClient) -> None:
     assert_problem(client.get("/reports/next"), "bad-parameter", 400, mentions="year")
 
