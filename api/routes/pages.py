@@ -19,6 +19,7 @@ from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
 from api import charts
+from api.documents import shelved
 from api.http.links import link, relate
 from api.http.middleware import HEADERS
 from api.http.problems import KINDS, Problem, suppress_problems
@@ -195,26 +196,31 @@ def surroundings(request: Request) -> dict[str, Any]:
 
 
 def crumbs(path: str) -> list[tuple[str, str]]:
-    """The pages above the page at a path, the outermost first.
+    """The pages above the page at a path, the outermost first, and the page itself, which has no address.
 
-    >>> crumbs("/releases/2026-11.desktop.local.tcp.web/v1/pages/5")[1]
-    ('2026-11.desktop.local.tcp.web, version 1', '/releases/2026-11.desktop.local.tcp.web/v1')
+    >>> crumbs("/releases/2026-11.desktop.local.tcp.web/v1/pages/5")[1:]
+    [('2026-11.desktop.local.tcp.web, version 1', '/releases/2026-11.desktop.local.tcp.web/v1'), ('page load 5', '')]
     >>> crumbs("/reports/2026/errata"), crumbs("/sites"), crumbs("/")
-    ([('Reports', '/reports'), ('2026', '/reports/2026/')], [], [])
-    """
+    ([('Reports', '/reports'), ('2026', '/reports/2026/'), ('errata', '')], [], [])
+    >>> crumbs("/reports/2026/v1/"), crumbs("/documents/methods")
+    ([('Reports', '/reports'), ('2026, version 1', '')], [('Documents', '/documents'), ('Methods', '')])
+    """  # noqa: E501
     first, *rest = path.strip("/").split("/")
     if first not in ("releases", "reports", "crawls", "sites", "documents", "lab") or not rest:
         return []
-    above = [(first.capitalize(), f"/{first}")]
-    if first in ("releases", "reports") and len(rest) > 1:
+    above, here = [(first.capitalize(), f"/{first}")], "/".join(rest)
+    if first == "documents" and here in shelved.sources():
+        here = shelved.title(here)
+    elif first in ("releases", "reports") and len(rest) > 1:
         of, version, *below = rest
+        here = f"{of}, version {version[1:]}"
         if below:
-            above.append(
-                (f"{of}, version {version[1:]}", f"/{first}/{of}/{version}{'/' * (first == 'reports')}")
-            )
-        elif first == "reports" and version == "errata":
+            above.append((here, f"/{first}/{of}/{version}{'/' * (first == 'reports')}"))
+            here = " ".join(below).replace("pages ", "page load ").replace("figures ", "figure ")
+        elif version == "errata":
             above.append((of, f"/{first}/{of}/"))
-    return above
+            here = version
+    return [*above, (here, "")]
 
 
 def with_form(answer: HTMLResponse) -> HTMLResponse:
