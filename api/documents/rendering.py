@@ -12,7 +12,7 @@ from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 from mdit_py_plugins.anchors import anchors_plugin
 
-from api.documents.shelved import address
+from api.documents.shelved import address, title
 from releases.formatting import apart
 
 ANCHORED = 4
@@ -50,7 +50,9 @@ def render(text: str, *, source: str, base: str) -> Rendered:
     markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
     markdown.add_render_rule("image", _image)
     tokens = markdown.parse(text)
-    for token in _every(tokens):
+    for token, following in itertools.pairwise([*_every(tokens), Token("end", "", 0)]):
+        if token.type == "link_open" and following.content.endswith(".md"):
+            following.content = _named(following.content, str(token.attrs["href"]), source=source)
         _adapt(token, source=source, base=base)
     _label_cells(tokens)
     first, body = tokens[:TITLE], tokens[TITLE:]
@@ -93,6 +95,12 @@ def _image(
     html = renderer.image(tokens, place, options, env)
     is_drawing = str(tokens[place].attrs["src"]).endswith(".svg")
     return f"{DRAWING}{html}</span>" if is_drawing else html
+
+
+def _named(file: str, target: str, *, source: str) -> str:
+    """The title of the document that a link leads to, in place of its file's name."""
+    page = address(target, source=source, base="")
+    return file if page is None else title(page.strip("/").partition("#")[0]).partition(":")[0]
 
 
 def _every(tokens: Sequence[Token]) -> list[Token]:

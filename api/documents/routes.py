@@ -54,5 +54,6 @@ def show_document(request: Request, name: str) -> Response:
     if name not in shelved.sources():
         raise Problem("not-found", f"there is no document {name!r}", see=base)
     document = rendering.render(shelved.text(name), source=shelved.sources()[name], base=base)
+    html = shelved.addressed(document.html, request.scope["base_url"])  # it escapes the address
     relate(request, "license", licence_page(LICENCE))
-    return page(request, "document.html", document=document, is_list=not name)
+    return page(request, "document.html", document=document, html=html, is_list=not name)

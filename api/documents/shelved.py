@@ -11,6 +11,9 @@ from urllib.parse import unquote, urlsplit
 ELSEWHERE = {"../CHANGELOG.md": "changelog.md"}
 """Files outside docs that documents link to, by their name in docs."""
 
+EXAMPLE = "https://sizes.example"
+"""Address of a service in documents."""
+
 FILES = ("images/", "reproduction/", "zoo/")
 """Folders of docs with the documents' images and tables."""
 
@@ -38,6 +41,24 @@ def name_of(path: str) -> str:
 def text(name: str) -> str:
     """The Markdown of a document; KeyError if there is none of that name."""
     return _at(sources()[name]).read_text(encoding="utf-8")
+
+
+def title(name: str) -> str:
+    """The title of a document, which is its first line; KeyError if there is none of that name.
+
+    >>> title("recipes"), title("decisions")
+    ('Recipes: read a release with the tools you have', 'Decisions')
+    """
+    return text(name).partition("\n")[0].removeprefix("# ")
+
+
+def addressed(text: str, base_url: str) -> str:
+    """Text of a document with the address of this service, if it is known, where documents have an example.
+
+    >>> addressed("curl https://sizes.example/v1/crawls", "http://127.0.0.1:8750")
+    'curl http://127.0.0.1:8750/v1/crawls'
+    """
+    return text.replace(EXAMPLE, base_url or EXAMPLE)
 
 
 @functools.cache

@@ -68,7 +68,7 @@ def search(
             sites=_sites(request, shelf, q) if words else [],
             measures=search_measures(words) if words else [],
             columns=search_columns(words) if words else [],
-            documents=search_documents(words) if words else [],
+            documents=search_documents(words, request.scope["base_url"]) if words else [],
             newest=newest[0] if newest else None,
         )
     )
@@ -201,8 +201,11 @@ class Section:
     text: str
 
 
-def search_documents(words: Sequence[str]) -> list[tuple[Section, str]]:
-    """Sections that have every word, with an excerpt: first those that have one in their heading."""
+def search_documents(words: Sequence[str], base_url: str) -> list[tuple[Section, str]]:
+    """Sections that have every word, with an excerpt: first those that have one in their heading.
+
+    Addresses in excerpts begin with `base_url`.
+    """
     matching = [
         section for section in sections() if _has(words, f"{section.title} {section.heading} {section.text}")
     ]
@@ -212,7 +215,10 @@ def search_documents(words: Sequence[str]) -> list[tuple[Section, str]]:
             section.document.count("/"),
         )
     )
-    return [(section, _excerpt(section.text, words)) for section in matching[:MOST_FOUND]]
+    return [
+        (section, _excerpt(shelved.addressed(section.text, base_url), words))
+        for section in matching[:MOST_FOUND]
+    ]
 
 
 def search_measures(words: Sequence[str]) -> list[tuple[str, str]]:
@@ -264,6 +270,6 @@ def sections() -> tuple[Section, ...]:
         for name in shelved.sources()
         if name
         for whole in [list(read_sections(shelved.text(name)))]
-        for title in [whole[0][0]]
+        for title in [shelved.title(name)]
         for place, (heading, anchor, text) in enumerate(whole)
     )

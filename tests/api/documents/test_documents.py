@@ -1,6 +1,7 @@
 """Documents of docs/ as pages."""
 
 import re
+from html import unescape
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -8,16 +9,22 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.documents.rendering import render
-from api.documents.shelved import sources
+from api.documents.shelved import EXAMPLE, sources
 from releases.formatting import NARROW
 from schema.computed_tables import MEASURES
 from schema.dictionary import dictionary
+from tests.api.conftest import serving
 from tests.api.faults import LEAST_PX
 from tests.api.test_v1 import assert_problem
 
 DOCS = Path(__file__).parents[3] / "docs"
 LINK = re.compile(r'(?:href|src)="([^"]*)"')
 ANCHOR = re.compile(r' id="([^"]*)"')
+
+
+def html_text(page: str) -> str:
+    """The text of a page, as a browser shows it."""
+    return unescape(re.sub(r"<[^>]*>", "", page))
 
 
 def html(markdown: str, *, source: str = "methods.md") -> str:
@@ -43,6 +50,31 @@ def test_every_markdown_file_of_the_docs_is_a_page_and_every_link_leads_somewher
             assert answer.status_code == 200, f"{link} on {path}"
             anchors[target] = set(ANCHOR.findall(answer.text))
         assert not parts.fragment or parts.fragment in anchors[target], f"{link} on {path}"
+
+
+def test_documents_are_named_by_their_titles_and_not_by_their_files(client: TestClient) -> None:
+    texts = {
+        name: re.findall(r"<a[^>]*href=[^>]*>([^<]*)</a>", client.get(f"/documents/{name}".rstrip("/")).text)
+        for name in sources()
+    }
+    assert [text for found in texts.values() for text in found if text.endswith((".md", "/"))] == []
+    assert {"Guide for researchers", "Recipes", "Methods", "Decisions"} <= set(texts[""])
+
+
+def test_a_served_document_and_what_is_found_in_it_have_the_address_of_the_service(data_dir: Path) -> None:
+    base = "https://sizes.test"
+    with serving(data_dir / "releases", base_url=base, trusted_hosts=["testserver"]) as client:
+        pages = {name: client.get(f"/documents/{name}".rstrip("/")).text for name in sources()}
+        found = client.get("/search?q=curl+first-flight").text
+    assert [name for name, page in pages.items() if EXAMPLE in page] == []
+    assert EXAMPLE not in found
+    assert f"curl -s '{base}/v1/" in html_text(pages["recipes"])
+    assert f"{base}/" in found
+
+
+def test_the_address_of_a_service_is_text_in_a_document(data_dir: Path) -> None:
+    with serving(data_dir / "releases", listens_at="http://a.test/<b>&") as client:
+        assert "http://a.test/&lt;b&gt;&amp;/v1" in client.get("/documents/guide").text
 
 
 def test_every_page_leads_to_the_documents(client: TestClient) -> None:

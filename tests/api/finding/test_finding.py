@@ -24,25 +24,26 @@ ATOM = {"a": "http://www.w3.org/2005/Atom"}
 
 
 @pytest.mark.parametrize(
-    ("path", "marked", "crumbs"),
+    ("path", "marked", "crumbs", "here"),
     [
-        ("/", "/", []),
-        ("/explore", "/explore", []),
-        ("/sites", "/sites", []),
-        (f"/releases/{LOCALWEB}/v1", "/releases", ["/releases"]),
-        ("/reports/2026/v1/", "/reports", ["/reports"]),
-        ("/reports/2026/errata", "/reports", ["/reports", "/reports/2026/"]),
-        ("/documents/methods", "/documents", ["/documents"]),
+        ("/", "/", [], []),
+        ("/explore", "/explore", [], []),
+        ("/sites", "/sites", [], []),
+        (f"/releases/{LOCALWEB}/v1", "/releases", ["/releases"], [f"{LOCALWEB}, version 1"]),
+        ("/reports/2026/v1/", "/reports", ["/reports"], ["2026, version 1"]),
+        ("/reports/2026/errata", "/reports", ["/reports", "/reports/2026/"], ["errata"]),
+        ("/documents/methods", "/documents", ["/documents"], ["Methods"]),
     ],
 )
-def test_a_page_has_the_header_with_its_place(
-    client: TestClient, path: str, marked: str, crumbs: list[str]
+def test_a_page_has_the_header_with_its_place_and_the_way_to_it_ends_at_the_page(
+    client: TestClient, path: str, marked: str, crumbs: list[str], here: list[str]
 ) -> None:
     page = read(client, path)
     assert page.count('class="site-head"') == 1
     assert re.findall(r'href="([^"]*)" aria-current', page) == [marked]
     matches = re.findall(r'aria-label="Breadcrumbs">(.*?)</nav>', page)
     assert re.findall(r'href="([^"]*)"', matches[0] if matches else "") == crumbs
+    assert [re.sub("<[^>]*>", "", way.rpartition("<li>")[2]) for way in matches] == here
 
 
 def test_every_page_says_what_it_is_where_its_link_is_shown(client: TestClient) -> None:
@@ -85,6 +86,19 @@ def test_the_search_finds_sites_measures_columns_and_sections_of_documents(data_
             assert not anchor or f'id="{anchor}"' in read(client, path), match
         assert "Nothing has this word" in read(client, "/search?q=xyzzyx")
         assert "<script" not in read(client, "/search?q=<script>")
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ("initcwnd", "/documents/glossary"),
+        ("initcwnd", "/documents/methods#the-lab"),
+        ("histogram", "/documents/glossary"),
+        ("page weight", "measure=pages"),
+    ],
+)
+def test_the_search_knows_the_words_of_the_field(client: TestClient, words: str, address: str) -> None:
+    assert f'{address}">' in read(client, f"/search?q={words}")
 
 
 def test_the_feed_has_releases_reports_and_errata(data_dir: Path) -> None:
