@@ -19,7 +19,6 @@ from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
 from api import charts
-from api.documents import shelved
 from api.http.links import link, relate
 from api.http.middleware import HEADERS
 from api.http.problems import KINDS, Problem, suppress_problems
@@ -202,16 +201,14 @@ def crumbs(path: str) -> list[tuple[str, str]]:
     [('2026-11.desktop.local.tcp.web, version 1', '/releases/2026-11.desktop.local.tcp.web/v1'), ('page load 5', '')]
     >>> crumbs("/reports/2026/errata"), crumbs("/sites"), crumbs("/")
     ([('Reports', '/reports'), ('2026', '/reports/2026/'), ('errata', '')], [], [])
-    >>> crumbs("/reports/2026/v1/"), crumbs("/documents/methods")
-    ([('Reports', '/reports'), ('2026, version 1', '')], [('Documents', '/documents'), ('Methods', '')])
+    >>> crumbs("/reports/2026/v1/")
+    [('Reports', '/reports'), ('2026, version 1', '')]
     """  # noqa: E501
     first, *rest = path.strip("/").split("/")
     if first not in ("releases", "reports", "crawls", "sites", "documents", "lab") or not rest:
         return []
     above, here = [(first.capitalize(), f"/{first}")], "/".join(rest)
-    if first == "documents" and here in shelved.sources():
-        here = shelved.title(here)
-    elif first in ("releases", "reports") and len(rest) > 1:
+    if first in ("releases", "reports") and len(rest) > 1:
         of, version, *below = rest
         here = f"{of}, version {version[1:]}"
         if below:
