@@ -4,14 +4,18 @@ import contextlib
 import ctypes
 import dataclasses
 import ipaddress
+import logging
 import socket
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from granian.utils.proxies import wrap_asgi_with_proxy_headers
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.http.clients import identify_client
 
 LOOKED_AT_EVERY_S = 1.0
 
@@ -20,13 +24,16 @@ TABLES = (Path("/proc/self/net/tcp"), Path("/proc/self/net/tcp6"))
 
 DESCRIPTORS = Path("/proc/self/fd")
 
+FORWARDED = b"x-forwarded-for"
+
 OPEN_STATES = ("01", "08")
 """ESTABLISHED and CLOSE_WAIT (include/net/tcp_states.h): what a client holds of ours."""
 
-FORWARDED = b"x-forwarded-for"
+MOST_FORWARDED = 16_384
+"""Most connections of proxies whose clients are known; with more, those that were used longest ago are
+forgotten."""
 
-NETWORK_BITS = 64
-"""Length of the prefix by which IPv6 clients are told apart: one client has all addresses of it."""
+LOG = logging.getLogger(__name__)
 
 Peer = tuple[str, int]
 """Address and port at the other end of a connection."""
@@ -43,27 +50,52 @@ class Held:
 class ClientBound:
     """Wraps an ASGI application, and closes the oldest connections of a client that holds more than `most`.
 
-    The oldest, since requests of others at the same address are answered in milliseconds. Behind a proxy of
-    this machine or its network, which names the client in X-Forwarded-For, a connection is its last request's
-    client's.
+    The oldest, since requests of others at the same address are answered in milliseconds. A connection of a
+    trusted proxy is its last request's client's, who is named in X-Forwarded-For; the application sees that
+    client's address.
     """
 
-    def __init__(self, app: ASGIApp, *, port: int, most: int) -> None:
-        """`port` is the service's own."""
+    def __init__(self, app: ASGIApp, *, port: int, most: int, proxies: Sequence[str] = ()) -> None:
+        """`port` is the service's own; `proxies` are addresses and networks of trusted proxies."""
         self.app = app
+        self._named = wrap_asgi_with_proxy_headers(self._note, list(proxies))
         self._port = port
         self._most = most
         self._forwarded: dict[Peer, str] = {}
         self._first_seen: dict[str, float] = {}
+        self._has_warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
-        if scope["type"] == "http" and scope["client"] and _is_near(scope["client"][0]):
-            for name, value in scope["headers"]:
-                if name == FORWARDED:
-                    self._forwarded[tuple(scope["client"])] = (
-                        value.decode("latin-1").rpartition(",")[2].strip()
-                    )
+        if scope["type"] == "http" and scope["client"]:
+            scope["peer"] = scope["client"]
+            await self._named(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _note(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Note the client of a connection, once its proxy is known to be trusted."""
+        host, port = scope["peer"]
+        peer = host, int(port)
+        client = None
+        if scope["client"] != scope["peer"]:
+            with contextlib.suppress(ValueError):  # whatever it is, it is no address
+                client = identify_client(scope["client"][0])
+        elif not self._has_warned and _is_near(host) and FORWARDED in dict(scope["headers"]):
+            self._has_warned = True
+            LOG.warning(
+                "requests from %s have X-Forwarded-For: if that is a proxy, name it in "
+                "FIRSTFLIGHT_TRUSTED_PROXIES; all its clients count as one until then",
+                host,
+            )
+        forwarded = self._forwarded  # the other thread puts a new one into its place
+        forwarded.pop(peer, None)
+        if client is None:
+            scope["client"] = scope["peer"]
+        else:
+            forwarded[peer] = client
+            if len(forwarded) > MOST_FORWARDED:
+                del forwarded[next(iter(forwarded))]
         await self.app(scope, receive, send)
 
     def watch(self) -> None:
@@ -95,9 +127,8 @@ class ClientBound:
         }
         by_client: dict[str, list[Held]] = defaultdict(list)
         for connection in sorted(held, key=lambda connection: self._first_seen[connection.inode]):
-            by_client[identify_client(self._forwarded.get(connection.peer, connection.peer[0]))].append(
-                connection
-            )
+            client = self._forwarded.get(connection.peer) or identify_client(connection.peer[0])
+            by_client[client].append(connection)
         excess = [
             connection for each in by_client.values() for connection in each[: max(len(each) - self._most, 0)]
         ]
@@ -107,28 +138,11 @@ class ClientBound:
 
 
 def _is_near(address: str) -> bool:
-    """Return True for an address of this machine or a private network, where a proxy in front of the service
-    is."""
+    """Return True for an address of this machine or a private network, where a proxy may be."""
     try:
         return ipaddress.ip_address(address).is_private
     except ValueError:
         return False
-
-
-def identify_client(address: str) -> str:
-    """Return the client at an address: the address itself, or the network of an IPv6 address.
-
-    >>> [identify_client(address) for address in ("2001:db8::1", "::ffff:192.0.2.1", "unknown")]
-    ['2001:db8::/64', '192.0.2.1', 'unknown']
-    """
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv4Address):
-        return str(parsed)
-    mapped = parsed.ipv4_mapped
-    return str(mapped or ipaddress.ip_network((parsed, NETWORK_BITS), strict=False))
 
 
 def _list_own_sockets() -> Iterator[tuple[str, int]]:

@@ -14,7 +14,7 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,9 +106,14 @@ def raise_connection_limit() -> int:
 
 
 def serve(
-    listening: socket.socket, load: Callable[[], ASGIApp], *, header_timeout_s: float = HEADER_TIMEOUT_S
+    listening: socket.socket,
+    load: Callable[[], ASGIApp],
+    *,
+    header_timeout_s: float = HEADER_TIMEOUT_S,
+    proxies: Sequence[str] = (),
 ) -> None:
-    """Serve the ASGI application that `load` creates in the worker process, until stopped."""
+    """Serve the ASGI application that `load` creates in the worker process, until stopped; `proxies` are
+    addresses and networks of proxies that may name the client."""
 
     most = raise_connection_limit()
 
@@ -118,7 +123,9 @@ def serve(
         for name, value in LIBRARIES.items():
             os.environ.setdefault(name, value)
         sys.meta_path.insert(0, _Without())
-        application = ClientBound(load(), port=listening.getsockname()[1], most=int(CLIENT_SHARE * most))
+        application = ClientBound(
+            load(), port=listening.getsockname()[1], most=int(CLIENT_SHARE * most), proxies=proxies
+        )
         application.watch()
         gc.freeze()  # what is there now stays: no reason to look through it again and again
         return application

@@ -32,6 +32,9 @@ class Settings:
     trusted_hosts: tuple[str, ...] = ()
     """Host names that requests may have besides the base URL's; any name if neither is set."""
 
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses and networks of proxies in front of the service, whose X-Forwarded-For names the client."""
+
     has_lab: bool = False
     """True if the service replays pages that its readers give (/lab)."""
 
@@ -150,6 +153,9 @@ def from_environment() -> Settings:
     def optional(name: str) -> Path | None:
         return Path(os.environ[name]).absolute() if os.environ.get(name) else None
 
+    def several(name: str) -> tuple[str, ...]:
+        return tuple(os.environ.get(name, "").replace(",", " ").split())
+
     data = Path("/var/lib") if root else stated("XDG_DATA_HOME", home / ".local/share")
     cache = Path("/var/cache") if root else stated("XDG_CACHE_HOME", home / ".cache")
     return Settings(
@@ -160,7 +166,8 @@ def from_environment() -> Settings:
         contact_url=os.environ.get("FIRSTFLIGHT_CONTACT_URL") or None,
         contact_email=os.environ.get("FIRSTFLIGHT_CONTACT_EMAIL") or None,
         public_base_url=os.environ.get("FIRSTFLIGHT_PUBLIC_BASE_URL") or "",
-        trusted_hosts=tuple(os.environ.get("FIRSTFLIGHT_TRUSTED_HOSTS", "").replace(",", " ").split()),
+        trusted_hosts=several("FIRSTFLIGHT_TRUSTED_HOSTS"),
+        trusted_proxies=several("FIRSTFLIGHT_TRUSTED_PROXIES"),
         has_lab=os.environ.get("FIRSTFLIGHT_LAB") == "1",
         canaries=os.environ.get("FIRSTFLIGHT_CANARIES") or None,
         resolvers=os.environ.get("FIRSTFLIGHT_RESOLVERS") or None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -60,7 +62,8 @@ def command(
     It holds at most 2,048 connections, fewer where the hard limit of descriptors (ulimit -Hn) is below 4,224,
     and a quarter of them for one client. Strangers need a proxy in front for TLS: docs/operations.md.
     FIRSTFLIGHT_PUBLIC_BASE_URL is what links then begin with, in place of the address asked at;
-    FIRSTFLIGHT_TRUSTED_HOSTS, separated by commas, are further names that requests may be for.
+    FIRSTFLIGHT_TRUSTED_HOSTS, separated by commas, are further names that requests may be for, and
+    FIRSTFLIGHT_TRUSTED_PROXIES the addresses of proxies that name the client in X-Forwarded-For.
 
     With FIRSTFLIGHT_LAB=1 readers may have a page of their own replayed, at /lab: one at a time,
     60 s of a core each.
@@ -72,6 +75,7 @@ def command(
       FIRSTFLIGHT_PUBLIC_BASE_URL=https://sizes.example firstflight serve
     """
     check_base_url(settings.public_base_url)
+    check_proxies(settings.trusted_proxies)
     with one_line(ContactError):
         contact = Contact(url=settings.contact_url, email=settings.contact_email)
     with one_line(OutsideError):
@@ -112,7 +116,7 @@ def command(
             lab=make_lab_queue(settings),
         )
 
-    serving.serve(listening, load, header_timeout_s=header_timeout)
+    serving.serve(listening, load, header_timeout_s=header_timeout, proxies=settings.trusted_proxies)
 
 
 def service_url(host: str, port: int) -> str:
@@ -139,6 +143,18 @@ def make_lab_queue(settings: Settings) -> Queue | None:
     from api.lab.queue import Queue
 
     return Queue(partial(replay_in_process, settings.cache_dir)) if settings.has_lab else None
+
+
+def check_proxies(proxies: Iterable[str]) -> None:
+    """Refuse a proxy that is neither an address nor a network: no connection would come from it."""
+    for proxy in proxies:
+        try:
+            ipaddress.ip_network(proxy)
+        except ValueError as exc:
+            raise click.ClickException(
+                f"FIRSTFLIGHT_TRUSTED_PROXIES has {proxy!r}: it takes addresses and networks, "
+                "as 127.0.0.1 or 172.18.0.0/16"
+            ) from exc
 
 
 def check_base_url(url: str) -> None:

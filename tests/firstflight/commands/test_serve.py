@@ -108,6 +108,18 @@ def test_a_base_url_that_no_link_can_begin_with_is_one_line_and_a_failure(
     assert "FIRSTFLIGHT_PUBLIC_BASE_URL" in errors
 
 
+@pytest.mark.parametrize("proxy", ["proxy.example", "*", "172.18.0.1/16"])
+def test_a_proxy_that_no_connection_could_come_from_is_one_line_and_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.setenv("FIRSTFLIGHT_TRUSTED_PROXIES", f"127.0.0.1, {proxy}")
+    with serve(tmp_path, "--port", "0") as server:
+        _, errors = server.communicate(timeout=WITHIN_S)
+    assert server.returncode == 1
+    assert len(errors.splitlines()) == 1
+    assert repr(proxy) in errors
+
+
 def test_with_a_base_url_requests_for_other_names_are_refused(tmp_path: Path) -> None:
     public = {
         "FIRSTFLIGHT_PUBLIC_BASE_URL": "https://sizes.example",

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,7 @@ pytestmark = pytest.mark.process
 
 HALF_SENT = 1500
 DESCRIPTORS = 1024
+FILE_BYTES = 8_000_000
 TIMEOUT_S = 1.0
 """Header time limit of the service under test, in seconds; the default is longer."""
 
@@ -55,13 +56,17 @@ def ask(port: int, raw: bytes) -> bytes:
         return received
 
 
-def answer(port: int, path: str = "/v1/crawls") -> int:
-    """Status of the answer to a client at another address than that of the attackers."""
-    connection = http.client.HTTPConnection(
-        "127.0.0.1", port, timeout=WITHIN_S, source_address=("127.0.0.2", 0)
-    )
+ANOTHER = "127.0.0.2"
+"""Another address than that of the attackers."""
+
+
+def answer(
+    port: int, path: str = "/v1/crawls", *, source: str = ANOTHER, headers: Mapping[str, str] | None = None
+) -> int:
+    """Status of the answer to another client."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WITHIN_S, source_address=(source, 0))
     with contextlib.closing(connection):
-        connection.request("GET", path)
+        connection.request("GET", path, headers=headers or {})
         response = connection.getresponse()
         response.read()
         return response.status
@@ -162,12 +167,17 @@ def test_clients_are_answered_while_more_requests_are_half_sent_than_there_are_d
     assert log.stat().st_size < 10_000
 
 
-def slow_reader(port: int, path: str, *, headers: str = "") -> socket.socket:
+def slow_reader(
+    port: int, path: str, *, source: str = "127.0.0.1", headers: Mapping[str, str] | None = None
+) -> http.client.HTTPConnection:
     """A connection that asks for a file and reads nothing of it."""
-    connection = socket.socket()
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    connection.connect(("127.0.0.1", port))
-    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode())
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WITHIN_S)
+    connection.sock = socket.socket()
+    connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.sock.settimeout(WITHIN_S)
+    connection.sock.bind((source, 0))
+    connection.sock.connect(("127.0.0.1", port))
+    connection.request("GET", path, headers=headers or {})
     return connection
 
 
@@ -176,25 +186,38 @@ def published(tmp_path: Path) -> str:
     """The address of a file of a release that fills every buffer on the way."""
     folder = NAME.path(tmp_path / "releases", version=1)
     folder.mkdir(parents=True)
-    (folder / "visit.parquet").write_bytes(bytes(8_000_000))
+    (folder / "visit.parquet").write_bytes(bytes(FILE_BYTES))
     make_release(folder, NAME, rows={"visit": 0})
     return f"/releases/{NAME}/v1/visit.parquet"
 
 
-@pytest.mark.parametrize("forwarded", ["X-Forwarded-For: 198.51.100.1, 203.0.113.7\r\n", *thorough("")])
+@pytest.mark.parametrize("is_behind_a_proxy", [True, *thorough(False)])
 def test_a_client_that_reads_nothing_takes_its_share_of_connections_alone(
-    tmp_path: Path, published: str, forwarded: str
+    tmp_path: Path, published: str, *, is_behind_a_proxy: bool
 ) -> None:
     """One client takes more connections than there are; behind a proxy others have the proxy's address
     too."""
     environment = {"FIRSTFLIGHT_DATA_DIR": str(tmp_path), "FIRSTFLIGHT_CACHE_DIR": str(tmp_path / "cache")}
+    if is_behind_a_proxy:
+        environment["FIRSTFLIGHT_TRUSTED_PROXIES"] = "127.0.0.1"
+    source, named, own = (
+        ("127.0.0.1", {"X-Forwarded-For": "192.0.2.7, 203.0.113.7"}, {"X-Forwarded-For": "192.0.2.7"})
+        if is_behind_a_proxy
+        else (ANOTHER, {}, {})
+    )
     log = tmp_path / "log"
     limited = functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
     with served(environment, log=log, preexec_fn=limited) as address, contextlib.ExitStack() as stack:
         port = int(address.rstrip("/").rpartition(":")[2])
+        # The oldest connection of all.
+        another = stack.enter_context(
+            contextlib.closing(slow_reader(port, published, source=source, headers=own))
+        )
         for _ in range(600):
-            stack.enter_context(slow_reader(port, published, headers=forwarded))
+            stack.enter_context(contextlib.closing(slow_reader(port, published, headers=named)))
         began = time.monotonic()
-        assert [answer(port, path) for path in (published, "/v1/crawls") * 3] == [200] * 6
+        statuses = [answer(port, path, source=source, headers=own) for path in (published, "/v1/crawls") * 3]
+        assert statuses == [200] * 6
         assert time.monotonic() - began < STALLED_MS / 1000  # before the kernel ends the slow ones
+        assert len(another.getresponse().read()) == FILE_BYTES
     assert log.stat().st_size < 10_000, log.read_text()
