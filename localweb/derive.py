@@ -7,7 +7,6 @@ with `__` for `/`, and best30.json, which lists the recordings to take.
 import collections
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -15,8 +14,14 @@ from urllib.parse import urlsplit
 from localweb import recipes
 from localweb.recipes import Page, RecipeError, Source, WebObject
 from recordings.exchange import RecordedExchange
-from recordings.page import PageLoad, find_parents, kind_of
+from recordings.page import PageLoad, find_parents, resource_types
 from recordings.reading import CDP, HAR, read_file
+from schema.vocabulary import RESOURCE_TYPES
+
+KINDS_BY_TYPE = {"iframe": "document", "preflight": "fetch", "worker": "script"} | dict.fromkeys(
+    set(RESOURCE_TYPES) - set(recipes.KINDS) - {"iframe", "preflight", "worker"}, "other"
+)
+"""Kind of object by resource type, where they differ."""
 
 OUTPUT = Path(recipes.__file__).with_name("recipes.json")
 
@@ -78,7 +83,7 @@ def page(load: PageLoad, *, number: int, source: Source) -> Page:
     repairs.update(size_unknown=sum(body_bytes(exchange) is None for exchange in kept))
     repairs.update(method_played_as_get=sum(exchange.method != "GET" for exchange in kept))
     parents = find_parents(kept, load.main)
-    kinds = settle_kinds(kept, parents)
+    kinds = [KINDS_BY_TYPE.get(kind, kind) for kind in resource_types(load)]
     objects = tuple(
         web_object(exchange, kind, parent, how)
         for exchange, kind, (parent, how) in zip(kept, kinds, parents, strict=True)
@@ -86,17 +91,6 @@ def page(load: PageLoad, *, number: int, source: Source) -> Page:
     return Page(
         number=number, objects=objects, source=source, repairs={k: v for k, v in sorted(repairs.items()) if v}
     )
-
-
-def settle_kinds(kept: Sequence[RecordedExchange], parents: Sequence[tuple[int | None, str]]) -> list[str]:
-    """Return the kind of each exchange; a redirect has the kind of its target,
-    whatever its own media type."""
-    kinds = [kind_of(exchange) for exchange in kept]
-    for index in reversed(range(len(kept))):
-        above, how = parents[index]
-        if how == "redirect" and above is not None:
-            kinds[above] = kinds[index]
-    return kinds
 
 
 def web_object(exchange: RecordedExchange, kind: str, parent: int | None, how: str) -> WebObject:

@@ -23,6 +23,7 @@ from recordings.exchange import (
     check_url,
     check_word,
     connection_name,
+    fill_starts,
     media_type,
     protocol_name,
 )
@@ -56,7 +57,7 @@ class Response(events.Response):
     remote_ip: str | None = msgspec.field(default=None, name="remoteIPAddress")
     from_service_worker: bool | None = None
     from_prefetch_cache: bool | None = None
-    timing: dict[str, float | str | None] | None = None
+    timing: object = None
 
 
 class RequestSent(events.RequestEvent):
@@ -65,6 +66,7 @@ class RequestSent(events.RequestEvent):
     request: Request
     type: str | None = None
     frame_id: str | None = None
+    loader_id: str | None = None
     initiator: object = None
     """As DevTools state it; the request counts without it too."""
     wall_time: float | None = None
@@ -85,6 +87,12 @@ class ExtraInfo(events.RequestEvent):
     status_code: int | None = None
 
 
+class RequestExtraInfo(events.RequestEvent):
+    """Network.requestWillBeSentExtraInfo: what was sent, whatever the page asked."""
+
+    headers: dict[str, str | int | float | None] = msgspec.field(default_factory=dict)
+
+
 class DataReceived(events.RequestEvent):
     """Network.dataReceived."""
 
@@ -102,6 +110,7 @@ EVENTS: dict[str, type[events.RequestEvent]] = {
     "Network.requestWillBeSent": RequestSent,
     "Network.responseReceived": ResponseReceived,
     "Network.responseReceivedExtraInfo": ExtraInfo,
+    "Network.requestWillBeSentExtraInfo": RequestExtraInfo,
     "Network.dataReceived": DataReceived,
     "Network.loadingFinished": LoadingFinished,
     "Network.loadingFailed": events.LoadingFailed,
@@ -114,7 +123,12 @@ EVENTS: dict[str, type[events.RequestEvent]] = {
 class Progress:
     """What the log has said of one response so far."""
 
+    request_id: str
     exchange: RecordedExchange
+    started_s: float | None
+    """Time of the request; None if it is missing, or cannot be true."""
+    is_odd: bool = False
+    """True if the time cannot be true."""
     response: Response | None = None
     wire_status: int | None = None
     decoded: int | None = None
@@ -136,7 +150,7 @@ class Progress:
             total, is_complete = header, None
         elif not total and exchange.method == "OPTIONS":
             total = header
-        elif self.total is None and 0 < header <= HEADER_AT_MOST and (self.received or not self.decoded):
+        elif self.total is None and 0 < header <= HEADER_AT_MOST and self.is_counted:
             total, body = header + self.received, self.received
         return Evidence(
             method=exchange.method,
@@ -145,12 +159,32 @@ class Progress:
             headers=exchange.headers,
             is_cached=self.is_cached(response),
             is_redirect=exchange.is_redirect,
+            is_worker=self.is_worker,
+            is_conditional=self.is_conditional,
             total=total if total and total > 0 else None,
             header=len(response.headers_text) if response.headers_text else None,
             body=body,
             decoded=self.decoded,
+            header_text=header if self.is_worker else None,
             is_complete=is_complete,
         )
+
+    @property
+    def is_counted(self) -> bool:
+        """True if what came of a body was counted while it came."""
+        return bool(self.received) or not (self.decoded or self.is_worker)
+
+    @property
+    def is_worker(self) -> bool:
+        """True for a worker's main script, for which the browser's own process asks, and of whose body no
+        byte was counted."""
+        return self.exchange.resource_type == "script" and not self.received and is_browsers(self.request_id)
+
+    @property
+    def is_conditional(self) -> bool | None:
+        """True if the server answered 304, False if it sent all; None if the log does not tell."""
+        is_told = self.wire_status in (NOT_MODIFIED, self.exchange.status)
+        return self.wire_status == NOT_MODIFIED if is_told else None
 
     def is_cached(self, response: Response) -> bool:
         """Return whether a cache or a service worker answered."""
@@ -166,12 +200,15 @@ class CdpLog:
 
     def __init__(self, now: datetime.datetime) -> None:
         self._now = now
-        self.exchanges: list[RecordedExchange] = []
         self.odd: list[tuple[int, str]] = []
         self.epoch_s: float | None = None
         """Zero of the log's clock, in seconds since the epoch."""
+        self._first_s: float | None = None
+        """Time of the first request that has one, in seconds since the epoch."""
         self._all: list[Progress] = []
         self._open: dict[str, Progress] = {}
+        self._destinations: dict[str, str] = {}
+        """Sec-Fetch-Dest by request, which may be told before the request is."""
         self._top_frame: str | None = None
         self._inner_frames: set[str | None] = set()
 
@@ -182,20 +219,37 @@ class CdpLog:
         if method not in EVENTS:
             return
         try:
-            self._take(msgspec.convert(event.get("params"), EVENTS[method]))
+            self._take(number, msgspec.convert(event.get("params"), EVENTS[method]))
         except (msgspec.ValidationError, RecursionError):
             self.odd.append((number, f"malformed {method}"))
         except OddValue as exc:
             self.odd.append((number, str(exc)))
 
-    def finish(self) -> None:
-        """Settle the sizes at the end of the log."""
-        for progress in self._all:
-            progress.exchange.sizes = sizes_of(progress.evidence())
+    def finish(self) -> Recording:
+        """Return the content of the log: settle the sizes, and the places of requests without a time."""
+        starts = fill_starts([progress.started_s for progress in self._all])
+        if not starts:  # without times the log has no clock, which thus begins with the first request
+            starts, self.epoch_s = [0.0] * len(self._all), self._first_s
+        for progress, started_s in zip(self._all, starts, strict=True):
+            exchange = progress.exchange
+            exchange.started_s = started_s
+            exchange.destination = self._destinations.get(progress.request_id, exchange.destination)
+            exchange.sizes = sizes_of(progress.evidence())
+        return Recording(
+            tool=TOOL,
+            exchanges=[progress.exchange for progress in self._all if not progress.is_odd],
+            untimed=[progress.exchange for progress in self._all if progress.is_odd],
+            epoch_s=self.epoch_s,
+            odd=tuple(self.odd),
+        )
 
-    def _take(self, event: events.RequestEvent) -> None:
+    def _take(self, number: int, event: events.RequestEvent) -> None:
         if isinstance(event, RequestSent):
-            self._request(event)
+            self._request(number, event)
+            return
+        if isinstance(event, RequestExtraInfo):
+            destination = check_word(lower_names(event.headers).get("sec-fetch-dest"), "request.headers")
+            self._destinations[event.request_id] = destination.lower()
             return
         progress = self._open.get(event.request_id)
         if progress is None:
@@ -214,15 +268,17 @@ class CdpLog:
                 progress.is_finished = True
                 total = event.encoded_data_length
                 progress.total = check_size(total) if total >= 0 else None
-                note_end(progress.exchange, event.timestamp)
+                note_end(progress, event.timestamp)
             case events.ServedFromCache():
                 progress.from_memory = True
 
-    def _request(self, event: RequestSent) -> None:
-        request, timestamp = event.request, event.timestamp or 0.0
+    def _request(self, number: int, event: RequestSent) -> None:
+        request, timestamp = event.request, event.timestamp
         check_url(request.url)
-        if not 0 <= timestamp <= MOST_CLOCK_S:
-            raise OddValue("malformed timestamp")
+        is_odd = timestamp is not None and not 0 <= timestamp <= MOST_CLOCK_S
+        if is_odd:
+            self.odd.append((number, "malformed timestamp"))
+            timestamp = None
         before = None
         if event.redirect_response is not None and event.request_id in self._open:
             redirect = self._open[event.request_id]
@@ -230,7 +286,7 @@ class CdpLog:
             take_response(redirect, event.redirect_response)
             before.location = request.url
             before.is_internal = "non-authoritative-reason" in before.headers
-            note_end(before, timestamp)
+            note_end(redirect, timestamp)
         kind = check_word(event.type, "type").lower()
         initiator = read_initiator(event.initiator)
         exchange = RecordedExchange(
@@ -243,7 +299,10 @@ class CdpLog:
             initiator=initiator_url(initiator),
             referer=lower_names(request.headers).get("referer") or event.document_url,
             redirected_from=before,
-            started_s=timestamp,
+            destination="worker"
+            if kind == "script" and event.loader_id == "" and is_browsers(event.request_id)
+            else "",
+            frame=event.frame_id or "",
             # A navigation that the page itself starts, in a frame or its own, belongs to the load:
             # the user still waits.
             begins_load=before is None
@@ -251,15 +310,18 @@ class CdpLog:
             and event.frame_id not in self._inner_frames
             and initiator.type == "other",
         )
-        if self.exchanges and event.frame_id != self._top_frame:
+        if self._all and event.frame_id != self._top_frame:
             self._inner_frames.add(event.frame_id)
         self._top_frame = self._top_frame or event.frame_id
-        if self.epoch_s is None and event.wall_time is not None:
-            epoch_s = event.wall_time - timestamp
-            self.epoch_s = epoch_s if is_believable(event.wall_time, self._now) else None
-        self._open[event.request_id] = Progress(exchange=exchange)
-        self._all.append(self._open[event.request_id])
-        self.exchanges.append(exchange)
+        if event.wall_time is not None and is_believable(event.wall_time, self._now):
+            if timestamp is not None and self.epoch_s is None:
+                self.epoch_s = event.wall_time - timestamp
+            self._first_s = self._first_s or event.wall_time
+        progress = Progress(
+            request_id=event.request_id, exchange=exchange, started_s=timestamp, is_odd=is_odd
+        )
+        self._open[event.request_id] = progress
+        self._all.append(progress)
 
 
 def read(messages: Iterable[object], *, now: datetime.datetime) -> Recording:
@@ -267,13 +329,17 @@ def read(messages: Iterable[object], *, now: datetime.datetime) -> Recording:
     log = CdpLog(now)
     for number, message in enumerate(messages):
         log.feed(number, message)
-    log.finish()
-    return Recording(
-        tool=TOOL,
-        exchanges=log.exchanges,
-        epoch_s=log.epoch_s,
-        odd=tuple(log.odd),
-    )
+    return log.finish()
+
+
+def is_browsers(request_id: str) -> bool:
+    """Return whether the browser's own process asks, as it does for documents and main scripts of workers."""
+    return "." not in request_id
+
+
+def is_main_script(event: RequestSent, kind: str) -> bool:
+    """Return whether a worker's main script is asked for, which no document loads."""
+    return kind == "script" and event.loader_id == "" and is_browsers(event.request_id)
 
 
 def is_believable(time_s: float, now: datetime.datetime) -> bool:
@@ -299,12 +365,16 @@ def take_response(progress: Progress, response: Response) -> None:
     exchange.protocol = protocol_name(response.protocol)
     exchange.connection = check_word(connection_name(response.connection_id), "response.connectionId")
     exchange.address = check_word(response.remote_ip, "response.remoteIPAddress").strip("[]")
-    exchange.times = read_times(response.timing or {}, near_s=exchange.started_s)
+    if progress.started_s is not None:
+        exchange.times = read_times(response.timing, near_s=progress.started_s)
 
 
-def note_end(exchange: RecordedExchange, timestamp: float | None) -> None:
+def note_end(progress: Progress, timestamp: float | None) -> None:
     """Note the end of a response."""
-    if timestamp is not None and 0 <= timestamp - exchange.started_s <= MOST_TIME_S:
+    if timestamp is None or progress.started_s is None:
+        return
+    if 0 <= timestamp - progress.started_s <= MOST_TIME_S:
+        exchange = progress.exchange
         exchange.times = dataclasses.replace(exchange.times, last_byte=round(1e6 * timestamp))
 
 
@@ -315,13 +385,14 @@ def check_size(value: float) -> int:
     return round(max(-1, value))
 
 
-def read_times(timing: dict[str, float | str | None], *, near_s: float) -> Times:
+def read_times(timing: object, *, near_s: float) -> Times:
     """Return times from the phases of `timing`, in ms since `requestTime`, which is in s;
     -1 means that a phase did not occur.
 
     Times that are not of the day of the request, at `near_s`, are unknown.
     """
-    known = {name: value for name, value in timing.items() if isinstance(value, float | int)}
+    phases = timing if isinstance(timing, dict) else {}
+    known = {name: value for name, value in phases.items() if isinstance(value, float | int)}
     if not abs(known.get("requestTime", math.inf) - near_s) <= MOST_TIME_S or any(
         value > 1e3 * MOST_TIME_S for name, value in known.items() if name != "requestTime"
     ):

@@ -4,7 +4,9 @@ in the terms that all recordings share."""
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
+from collections.abc import Sequence
 from urllib.parse import SplitResult, urldefrag, urlsplit
 
 from recordings.sizes import Sizes
@@ -55,6 +57,10 @@ class RecordedExchange:
     mime_type: str = ""
     resource_type: str = ""
     """The browser's name for the type of resource, in lower case; empty if not recorded."""
+    destination: str = ""
+    """Sec-Fetch-Dest of the request, in lower case; empty if not recorded."""
+    frame: str = ""
+    """Identifies the frame that asked or navigates, within the recording; empty if not recorded."""
     request_body_bytes: int | None = None
     sizes: Sizes = dataclasses.field(default_factory=Sizes)
     header_text_bytes: int | None = None
@@ -120,6 +126,9 @@ class Recording:
     browser: str = ""
     exchanges: list[RecordedExchange]
     """In the order of the requests."""
+    untimed: list[RecordedExchange] = dataclasses.field(default_factory=list)
+    """Exchanges whose times cannot be true, which count if one is the page's document; `started_s` is
+    beside that of the exchange next to it."""
     pages: tuple[Page, ...] = ()
     epoch_s: float | None = 0.0
     """Zero of the exchanges' clock, in seconds since the epoch; None if not recorded."""
@@ -142,6 +151,22 @@ def host_name(url: SplitResult) -> str:
         return host.encode("idna").decode("ascii")
     except UnicodeError as exc:
         raise OddValue("malformed request.url") from exc
+
+
+def fill_starts(starts: Sequence[float | None]) -> list[float]:
+    """Return starts with that of the next in the place of each unknown one, or a moment after the last known
+    one; empty if none is known.
+
+    >>> fill_starts([None, 2.0, None]), fill_starts([None])
+    ([2.0, 2.0, 2.0000000000000004], [])
+    """
+    known = [start for start in starts if start is not None]
+    following = math.nextafter(known[-1], math.inf) if known else 0.0
+    filled: list[float] = []
+    for start in reversed(starts) if known else ():
+        following = following if start is None else start
+        filled.append(following)
+    return filled[::-1]
 
 
 def port_of(exchange: RecordedExchange) -> int:

@@ -5,11 +5,12 @@ Types are checked entry by entry, so that an odd one does not take the others wi
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urljoin
 
@@ -26,12 +27,15 @@ from recordings.exchange import (
     check_url,
     check_word,
     connection_name,
+    fill_starts,
     media_type,
     protocol_name,
     strip_fragment,
 )
+from recordings.page import kind_of
 from recordings.producers import Producer, producer_of
 from recordings.sizes import TEXTUAL, Evidence, content_length, header_text_bytes, sizes_of
+from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION
 
 MOST_SIZE_BYTES = 2**40
 """Largest size of a message that is believed: 1 TiB."""
@@ -41,6 +45,13 @@ MOST_TIME_S = 86_400
 
 FIRST_YEAR = 1990
 """Year before which no page was loaded by HTTP."""
+
+CONDITIONS = frozenset({"if-none-match", "if-modified-since"})
+"""Fields of a request for a change alone."""
+
+SENT = frozenset({"accept-encoding", "sec-fetch-dest"})
+"""Fields that a request has once it is sent, with the conditions that a cache adds, and that a page does not
+set."""
 
 STATUS_LINE = len("HTTP/1.1 200 OK\r\n")
 """Value of `headersSize` in old DevTools where no header is known."""
@@ -104,15 +115,17 @@ class Timings(msgspec.Struct):
 class Entry(msgspec.Struct, rename="camel"):
     """A request with its response, with the fields of several producers beside the format's own."""
 
-    started_date_time: str
     request: Request
     response: Response
-    timings: Timings = msgspec.field(default_factory=Timings)
+    started_date_time: object = None
+    timings: object = msgspec.field(default_factory=Timings)
     pageref: str | int | None = None
     connection: str | int | None = None
     server_address: str | None = msgspec.field(default=None, name="serverIPAddress")
     protocol: str | None = msgspec.field(default=None, name="_protocol")
     resource_type: str | None = msgspec.field(default=None, name="_resourceType")
+    playwrights_frame: str | None = msgspec.field(default=None, name="_frameref")
+    webpagetests_frame: str | None = msgspec.field(default=None, name="_frame_id")
     initiator: object = msgspec.field(default=None, name="_initiator")
     initiator_detail: object = msgspec.field(default=None, name="_initiator_detail")
     from_cache: object = msgspec.field(default=None, name="_fromCache")
@@ -122,11 +135,18 @@ class Entry(msgspec.Struct, rename="camel"):
     is_base_page: object = msgspec.field(default=None, name="_is_base_page")
     decoded_size: object = msgspec.field(default=None, name="_objectSizeUncompressed")
 
-    @property
-    def started_s(self) -> float:
-        """Time of the request, in seconds since the epoch."""
-        moment = datetime.datetime.fromisoformat(self.started_date_time)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
+
+@dataclasses.dataclass(slots=True)
+class Timed:
+    """An entry with what it states of time."""
+
+    number: int
+    """Place in the file."""
+    entry: Entry
+    started_s: float | None
+    """Time of the request, in seconds since the epoch; None if it cannot be true."""
+    timings: Timings | None
+    """None if they cannot be true."""
 
 
 def read(log: dict[str, Any], *, now: datetime.datetime) -> Recording:
@@ -134,45 +154,83 @@ def read(log: dict[str, Any], *, now: datetime.datetime) -> Recording:
     raw_entries = msgspec.convert(log.get("entries"), list[Any])
     creator = name_program(log.get("creator")) or "unknown"
     producer = producer_of(creator)
-    entries, odd = [], []
+    entries: list[Timed] = []
+    odd: list[tuple[int, str]] = []
     for number, raw in enumerate(raw_entries):
         try:
-            entries.append((number, check_entry(raw, now)))
+            entries.append(read_timed(number, check_entry(raw), now, odd))
         except OddValue as exc:
             odd.append((number, str(exc)))
-    entries.sort(key=lambda entry: entry[1].started_s)
+    starts = fill_starts([timed.started_s for timed in entries])
+    dated = sorted(zip(starts, entries, strict=False), key=lambda pair: pair[0])
     if producer.accumulates:
-        take_differences([entry for _, entry in entries])
-    exchanges = []
+        take_differences([timed.entry for _, timed in dated])
+    exchanges: list[RecordedExchange] = []
+    untimed: list[RecordedExchange] = []
     lengths: dict[str, int | None] = {}
-    for number, entry in entries:
+    for started_s, timed in dated:
         try:
-            exchanges.append(read_entry(entry, producer, lengths))
+            exchange = read_entry(timed, started_s, producer, lengths)
         except OddValue as exc:
-            odd.append((number, str(exc)))
+            odd += [] if timed.timings is None else [(timed.number, str(exc))]
+        else:
+            (untimed if timed.timings is None else exchanges).append(exchange)
+    mark_navigations([*untimed, *exchanges])
     return Recording(
         tool=creator,
         browser=name_program(log.get("browser")),
         exchanges=exchanges,
+        untimed=untimed,
         pages=read_pages(log.get("pages")),
         splits_by_silence=producer.accumulates,
         odd=tuple(sorted(odd)),
     )
 
 
-def check_entry(raw: object, now: datetime.datetime) -> Entry:
-    """Return an entry of sound types and of a believable date; OddValue otherwise."""
+def check_entry(raw: object) -> Entry:
+    """Return an entry of sound types; OddValue otherwise."""
     try:
-        entry = msgspec.convert(raw, Entry)
+        return msgspec.convert(raw, Entry)
     except msgspec.ValidationError as exc:
         raise OddValue(f"malformed {field_in(str(exc))}") from exc
+
+
+def read_timed(number: int, entry: Entry, now: datetime.datetime, odd: list[tuple[int, str]]) -> Timed:
+    """Return an entry with its times, and note in `odd` those that cannot be true."""
+    timed = Timed(number, entry, None, None)
     try:
-        started = datetime.datetime.fromtimestamp(entry.started_s, datetime.UTC)
+        timed.started_s = read_start(entry.started_date_time, now)
+        timed.timings = read_timings(entry.timings, is_answered=entry.response.status > 0)
+    except OddValue as exc:
+        odd.append((number, str(exc)))
+    return timed
+
+
+def read_start(stated: object, now: datetime.datetime) -> float:
+    """Return a date in seconds since the epoch; OddValue if it is none of a page load."""
+    try:
+        moment = datetime.datetime.fromisoformat(stated if isinstance(stated, str) else "")
+        started = (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).astimezone(datetime.UTC)
     except (ValueError, OverflowError) as exc:
         raise OddValue("malformed startedDateTime") from exc
     if started.year < FIRST_YEAR or started > now + datetime.timedelta(days=1):
         raise OddValue(f"date before {FIRST_YEAR} or in the future")
-    return entry
+    return started.timestamp()
+
+
+def read_timings(stated: object, *, is_answered: bool) -> Timings:
+    """Return the phases of a request; OddValue if one cannot be true, or that of an answer is missing."""
+    try:
+        timings = msgspec.convert(stated, Timings)
+    except msgspec.ValidationError as exc:
+        raise OddValue("malformed timings") from exc
+    phases = msgspec.structs.asdict(timings)
+    needed = ("send", "wait", "receive") if is_answered else ()
+    if any(phases[name] is None for name in needed) or any(
+        phase is not None and not phase <= 1e3 * MOST_TIME_S for phase in phases.values()
+    ):
+        raise OddValue("malformed timings")
+    return timings
 
 
 def field_in(message: str) -> str:
@@ -189,10 +247,12 @@ def field_in(message: str) -> str:
     return ".".join(filter(None, [path.strip("."), lacking[1] if lacking else ""])) or "entry"
 
 
-def read_entry(entry: Entry, producer: Producer, lengths: dict[str, int | None]) -> RecordedExchange:
-    """Return the exchange of an entry; `lengths` has the Content-Length of each redirect so far by its
-    target, and takes this one's."""
-    request, response = entry.request, entry.response
+def read_entry(
+    timed: Timed, started_s: float, producer: Producer, lengths: dict[str, int | None]
+) -> RecordedExchange:
+    """Return the exchange of an entry that began at `started_s`; `lengths` has the Content-Length of each
+    redirect so far by its target, and takes this one's."""
+    entry, request, response = timed.entry, timed.entry.request, timed.entry.response
     check_url(request.url)
     check_sizes(entry)
     headers, asking = join_headers(response.headers), join_headers(request.headers)
@@ -203,30 +263,53 @@ def read_entry(entry: Entry, producer: Producer, lengths: dict[str, int | None])
         status=max(0, response.status),
         mime_type=check_word(media_type(response.content.mime_type), "response.content.mimeType"),
         resource_type=check_word(entry.resource_type, "_resourceType").lower(),
+        destination=check_word(asking.get("sec-fetch-dest"), "request.headers").lower(),
+        frame=check_word(entry.playwrights_frame or entry.webpagetests_frame, "_frameref"),
         protocol=protocol_name(entry.protocol or response.http_version),
         initiator=find_initiator(entry),
         referer=asking.get("referer"),
         request_body_bytes=request_body_size(asking, request.body_size),
         location=resolve_target(request.url, location),
-        started_s=entry.started_s,
+        started_s=started_s,
         is_internal="non-authoritative-reason" in headers,
         headers=headers,
         connection=check_word(connection_name(entry.connection), "connection"),
         address=check_word(entry.server_address, "serverIPAddress").strip("[]"),
-        times=read_times(entry),
+        times=Times() if timed.timings is None else read_times(entry, started_s, timed.timings),
         is_document=entry.is_base_page in (True, 1, "1", "true"),
         page=None if entry.pageref is None else str(entry.pageref),
     )
+    exchange.begins_load = is_navigation(exchange, asking)
     check_word(headers.get("content-encoding"), "response.headers")
-    evidence = gather_evidence(entry, exchange, producer, lengths.get(strip_fragment(exchange.url)))
+    evidence = gather_evidence(entry, exchange, producer, asking, lengths.get(strip_fragment(exchange.url)))
     exchange.sizes, exchange.header_text_bytes = sizes_of(evidence), evidence.header or evidence.header_text
     if exchange.is_redirect and exchange.location:
         lengths[strip_fragment(exchange.location)] = content_length(headers)
     return exchange
 
 
+def is_navigation(exchange: RecordedExchange, asking: Mapping[str, str]) -> bool:
+    """Return whether Sec-Fetch fields say that a user or a program sends a tab elsewhere, not its page."""
+    is_top = exchange.destination == "document" and exchange.resource_type in ("", "document")
+    is_wanted = asking.get("sec-fetch-site") == "none" or "sec-fetch-user" in asking
+    return is_top and is_wanted and not asking.keys() & {"purpose", "sec-purpose"}  # which fetches ahead
+
+
+def mark_navigations(exchanges: Sequence[RecordedExchange]) -> None:
+    """Mark navigations of a tab that no Sec-Fetch field tells: the documents of its page's first frame."""
+    tops: dict[str | None, str] = {}
+    for exchange in exchanges:
+        if exchange.resource_type == "document":
+            top = tops.setdefault(exchange.page, exchange.frame)
+            exchange.begins_load |= exchange.frame == top != "" and not exchange.destination
+
+
 def gather_evidence(
-    entry: Entry, exchange: RecordedExchange, producer: Producer, target_length: int | None
+    entry: Entry,
+    exchange: RecordedExchange,
+    producer: Producer,
+    asking: Mapping[str, str],
+    target_length: int | None,
 ) -> Evidence:
     """Return what an entry says of its size, as its producer means it."""
     response = entry.response
@@ -245,11 +328,12 @@ def gather_evidence(
         and content_length(exchange.headers) is None
     ):
         body = None
-    decoded = not_negative(response.content.size)
+    decoded = None if exchange.is_redirect else not_negative(response.content.size)
     if producer.content_is_encoded:
         decoded = (
             entry.decoded_size if isinstance(entry.decoded_size, int) and entry.decoded_size > 0 else None
         )
+    header_text = text_bytes(response)
     return Evidence(
         method=exchange.method,
         status=exchange.status,
@@ -257,16 +341,33 @@ def gather_evidence(
         headers=exchange.headers,
         is_cached=is_cached(entry, exchange, producer),
         is_redirect=exchange.is_redirect,
+        is_worker=is_worker(exchange, asking),
+        is_conditional=is_conditional(asking),
         total=total,
         header=header if producer.header_is_counted and header != STATUS_LINE else None,
         body=body if not total else None,
         decoded=decoded,
-        header_text=text_bytes(response),
+        header_text=header_text,
         holds_header=producer.body_holds_header,
         has_framing=producer.body_holds_framing,
         target_length=target_length,
         is_complete=False if response.error or response.failure or entry.was_aborted else None,
     )
+
+
+def is_conditional(asking: Mapping[str, str]) -> bool | None:
+    """Return whether a request asked for a change alone; None if its header is not as it was sent."""
+    if asking.keys() & CONDITIONS:
+        return True
+    return False if asking.keys() & SENT else None
+
+
+def is_worker(exchange: RecordedExchange, asking: Mapping[str, str]) -> bool | None:
+    """Return whether a response is a worker's main script; None for a script of which nothing tells."""
+    if not exchange.destination:
+        return None if kind_of(exchange) == "script" else False
+    is_workers = RESOURCE_TYPES_BY_DESTINATION.get(exchange.destination) == "worker"
+    return is_workers and asking.get("sec-fetch-mode") == "same-origin"  # which imports are not
 
 
 def is_cached(entry: Entry, exchange: RecordedExchange, producer: Producer) -> bool:
@@ -294,7 +395,7 @@ def is_cached(entry: Entry, exchange: RecordedExchange, producer: Producer) -> b
 
 
 def check_sizes(entry: Entry) -> None:
-    """Raise OddValue for a status, size or phase that no response can have."""
+    """Raise OddValue for a status or size that no response can have."""
     response = entry.response
     sizes = {
         "request.bodySize": entry.request.body_size,
@@ -308,12 +409,6 @@ def check_sizes(entry: Entry) -> None:
             raise OddValue(f"malformed {name}")
     if response.status > 999:
         raise OddValue("malformed response.status")
-    phases = msgspec.structs.asdict(entry.timings)
-    needed = ("send", "wait", "receive") if response.status > 0 else ()
-    if any(phases[name] is None for name in needed) or any(
-        phase is not None and not phase <= 1e3 * MOST_TIME_S for phase in phases.values()
-    ):
-        raise OddValue("malformed timings")
 
 
 def take_differences(entries: Sequence[Entry]) -> None:
@@ -386,19 +481,18 @@ def text_bytes(response: Response) -> int | None:
     return header_text_bytes(response.status, response.status_text or "", fields) if fields else None
 
 
-def read_times(entry: Entry) -> Times:
+def read_times(entry: Entry, started_s: float, phases: Timings) -> Times:
     """Return times from an entry's consecutive phases.
 
     In HAR 1.2 `connect` includes `ssl`; Firefox counts them apart.
     """
-    phases = entry.timings
     if phases.wait is None or phases.receive is None or phases.wait < 0 or phases.receive < 0:
         return Times()
     blocked, dns, connect, ssl, send = (
         max(0.0, phase or 0.0)
         for phase in (phases.blocked, phases.dns, phases.connect, phases.ssl, phases.send)
     )
-    opened_ms = entry.started_s * 1e3 + blocked + dns
+    opened_ms = started_s * 1e3 + blocked + dns
     connect_ms = connect + (ssl if ssl > connect else 0.0)
     sent_ms = opened_ms + connect_ms + send
     first_ms = sent_ms + phases.wait

@@ -6,31 +6,17 @@ from __future__ import annotations
 import collections
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from recordings.exchange import HTTP, Page, RecordedExchange, Recording, strip_fragment
+from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION, RESOURCE_TYPES_BY_DEVTOOLS
 
 NEW_LOAD_GAP_S = 4.0
 """Silence that separates two loads in a recording without pages, in seconds."""
 
 LONGEST_LOAD_S = 86_400
 """Time from a page's first request after which nothing belongs to its load any more: a day."""
-
-RESOURCE_TYPES = {
-    "document": "document",
-    "stylesheet": "style",
-    "script": "script",
-    "image": "image",
-    "font": "font",
-    "xhr": "fetch",
-    "fetch": "fetch",
-    "ping": "fetch",
-    "preflight": "fetch",
-    "eventsource": "fetch",
-    "media": "media",
-}
-"""Our resource types by Chrome's; all others are `other`."""
 
 MEDIA_TYPES = (
     ("html", "document"),
@@ -76,11 +62,25 @@ class PageLoad:
         return (self.document or self.first).host
 
     @property
+    def later_requests(self) -> int:
+        """Number of requests in the recording that later page loads made."""
+        return self.left_out["later_load_dropped"] + self.left_out["later_page_dropped"]
+
+    @property
     def main(self) -> int | None:
         """Place of the document among the exchanges; None if it is not there."""
         return next(
             (place for place, exchange in enumerate(self.exchanges) if exchange is self.document), None
         )
+
+
+def describe_left_out(left_out: Mapping[str, int]) -> str:
+    """Return what is left out of page loads in words.
+
+    >>> describe_left_out({"later_load_dropped": 4})
+    '4 later load dropped'
+    """
+    return ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in left_out.items())
 
 
 def find_page_load(recording: Recording) -> PageLoad:
@@ -94,10 +94,12 @@ def find_page_load(recording: Recording) -> PageLoad:
     chosen = groups[place]
     name = next((exchange.page for exchange in chosen if exchange.page is not None), None)
     page = next((page for page in recording.pages if page.id == name), None)
+    untimed = {id(exchange) for exchange in recording.untimed} - {id(document_of(chosen, page))}
+    groups = [[exchange for exchange in group if id(exchange) not in untimed] for group in groups]
     left_out: collections.Counter[str] = collections.Counter(reason for _, reason in recording.odd)
     left_out["earlier_page_dropped"] = sum(map(len, groups[:place]))
     left_out["later_page_dropped"] = sum(map(len, groups[place + 1 :]))
-    load = cut_first_load(chosen, left_out, by_silence=recording.splits_by_silence)
+    load = cut_first_load(groups[place], left_out, by_silence=recording.splits_by_silence)
     document = document_of(load, page)
     kept = [exchange for exchange in load if keep(exchange, left_out)]
     return PageLoad(
@@ -116,18 +118,21 @@ def find_page_load(recording: Recording) -> PageLoad:
 def pages_of(recording: Recording) -> list[list[RecordedExchange]]:
     """Return the exchanges of each page, in the order of the pages;
     one without a page's name belongs to the page that was loading."""
+    exchanges = recording.exchanges
+    if recording.untimed:
+        exchanges = sorted([*recording.untimed, *exchanges], key=lambda each: each.started_s)
     starts: dict[str, float] = {}
-    for exchange in recording.exchanges:
+    for exchange in exchanges:
         if exchange.page is not None:
             starts.setdefault(exchange.page, exchange.started_s)
     if not starts:
-        return [recording.exchanges]
+        return [exchanges]
     listed = {page.id: place for place, page in enumerate(recording.pages)}
     groups: dict[str, list[RecordedExchange]] = {
         name: [] for name in sorted(starts, key=lambda name: listed.get(name, len(listed)))
     }
     loading = min(starts, key=lambda name: starts[name])
-    for exchange in recording.exchanges:
+    for exchange in exchanges:
         if exchange.page is not None and starts[exchange.page] >= starts[loading]:
             loading = exchange.page
         groups[exchange.page or loading].append(exchange)
@@ -170,6 +175,7 @@ def may_be_shown(exchange: RecordedExchange) -> bool:
     """Return whether a browser could show a response as a page."""
     return (
         exchange.status not in (0, 101, 204)
+        and exchange.destination in ("", "document")
         and exchange.method in ("GET", "POST")
         and urlsplit(exchange.url).scheme in HTTP
         and not exchange.is_redirect
@@ -262,9 +268,42 @@ def find_parent(
     return main, "guess"
 
 
+def resource_types(load: PageLoad) -> list[str]:
+    """Return the resource type of each exchange of a page; a redirect has that of its target."""
+    kinds = {
+        id(exchange): "iframe" if is_frames(exchange, load.document) else kind_of(exchange)
+        for exchange in load.exchanges
+    }
+    redirects = find_redirects(load.exchanges)
+    for exchange in reversed(load.exchanges):
+        if (redirect := redirects.get(id(exchange))) is not None and id(redirect) in kinds:
+            kinds[id(redirect)] = kinds[id(exchange)]
+    return [kinds[id(exchange)] for exchange in load.exchanges]
+
+
+def is_frames(exchange: RecordedExchange, document: RecordedExchange | None) -> bool:
+    """Return whether an exchange is for the document of a frame within the page, whose own document is
+    given: by the name of its frame, or else by their order."""
+    if exchange.destination or exchange is document or kind_of(exchange) != "document":
+        return False
+    if document is None:
+        return True
+    if exchange.frame and document.frame:
+        return exchange.frame != document.frame
+    return exchange.started_s >= document.started_s
+
+
 def kind_of(exchange: RecordedExchange) -> str:
-    """Return the resource type, by the browser's type or else by the media type."""
+    """Return the resource type, by Sec-Fetch-Dest, by the browser's type or else by the media type."""
+    if exchange.resource_type == "preflight":
+        return "preflight"
+    if exchange.destination:
+        return RESOURCE_TYPES_BY_DESTINATION.get(exchange.destination, "other")
+    if exchange.resource_type == "document":
+        return "document"
     if exchange.resource_type:
-        return RESOURCE_TYPES.get(exchange.resource_type, "other")
+        return RESOURCE_TYPES_BY_DEVTOOLS.get(exchange.resource_type, "other")
+    if exchange.is_redirect:  # whose own content is not what was asked for
+        return "other"
     kind = next((kind for word, kind in MEDIA_TYPES if word in exchange.mime_type), "other")
     return "fetch" if kind == "document" and exchange.status == 204 else kind

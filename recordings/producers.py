@@ -43,6 +43,7 @@ PRODUCERS = (
         empty_is_cached=True,
         redirect_has_target_size=True,
     ),
+    Producer(name=r"firefox", redirect_has_target_size=True),
     Producer(name=r"webpagetest", content_is_encoded=True),
     Producer(name=r"browsertime 1\.0$|phantomjs", body_is_counted=False),
     Producer(name=r"hdrgrab", content_is_encoded=True, accumulates=True),

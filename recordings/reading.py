@@ -22,7 +22,7 @@ from recordings import cdp, har
 from recordings.containers import unpack
 from recordings.errors import RecordingError
 from recordings.exchange import HTTP, Recording
-from recordings.page import PageLoad, find_page_load
+from recordings.page import PageLoad, document_of, find_page_load
 
 MOST_EXCHANGES = 20_000
 """Most requests of a page."""
@@ -126,7 +126,8 @@ def read_content(
 def find_load(recording: Recording, name: str = "the file") -> PageLoad:
     """Return the page of a recording; RecordingError if it asks for nothing by HTTP,
     or for more than a page does."""
-    if not any(urlsplit(exchange.url).scheme in HTTP for exchange in recording.exchanges):
+    is_there = any(urlsplit(exchange.url).scheme in HTTP for exchange in recording.exchanges)
+    if not is_there and document_of(recording.untimed) is None:
         reasons = ", ".join(sorted({reason for _, reason in recording.odd}))
         raise RecordingError(
             f"{name}: no request by HTTP in it" + (f" that can be used ({reasons})" if reasons else "")

@@ -16,7 +16,7 @@ from schema.recorded import FILES, RECORDED, Notes, null_reasons
 if TYPE_CHECKING:  # the service needs the pages of other years, and none of the readers of files
     from recordings.reading import RecordedFile
 
-METHODS = {"har": "recorded-har-2", "cdp": "recorded-cdp-2"}
+METHODS = {"har": "recorded-har-3", "cdp": "recorded-cdp-3"}
 """Version of the method by which each kind of file becomes a release;
 a change of any value needs the next number."""
 
@@ -26,7 +26,7 @@ LIMITS = [
     "compared with the network.",
     "Over HTTP/2 and HTTP/3 a response without a counted total has no known size, since the header's text is "
     "not what crossed the network.",
-    "Each page was loaded once; of a file with several pages the first with a document is here, "
+    "Each page was loaded once; of a file with several page loads the first with a document is here, "
     "since later ones found a warm cache.",
     "The recordings are of pages that somebody chose: they are no sample of the web, "
     "and their ranks are not known.",

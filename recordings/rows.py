@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from recordings.connections import CONNECTION_RULES, MULTIPLEXED, Request, Traffic, rebuild
 from recordings.exchange import RecordedExchange, port_of
-from recordings.page import PageLoad, find_parents, kind_of
+from recordings.page import PageLoad, find_parents, kind_of, resource_types
 from recordings.sizes import TEXTUAL
 from schema import http_caching
 from schema.server_delay import fastest, server_delays
@@ -62,7 +62,7 @@ def page_rows(load: PageLoad, number: int, *, started_at: datetime.datetime | No
         connection_row(number, place, [kept[entry] for entry in group], base_us)
         for place, group in enumerate(groups, start=1)
     ]
-    responses = response_rows(number, kept, groups, parents, base_us)
+    responses = response_rows(number, load, groups, parents, base_us)
     addressed = [row for row in connections if row["remote_address"] is not None]
     trips = fastest(addressed, {row["id"]: row["round_trip_us"] for row in addressed})
     add_delays(
@@ -188,19 +188,20 @@ def connection_row(visit: int, number: int, own: Sequence[RecordedExchange], bas
 
 def response_rows(
     visit: int,
-    kept: Sequence[RecordedExchange],
+    load: PageLoad,
     groups: Sequence[Sequence[int]],
     parents: Sequence[tuple[int | None, str]],
     base_us: int,
 ) -> list[Row]:
-    """Return rows of the exchanges, without delays."""
+    """Return rows of a page's exchanges, without delays."""
     places = {
         place: {"connection_id": connection, "position": position}
         for connection, group in enumerate(groups, start=1)
         for position, place in enumerate(group, start=1)
     }
     rows = []
-    for place, (exchange, (above, how)) in enumerate(zip(kept, parents, strict=True)):
+    of_page = zip(load.exchanges, resource_types(load), parents, strict=True)
+    for place, (exchange, kind, (above, how)) in enumerate(of_page):
         leading = None if above is None else above + 1
         rows.append(
             {
@@ -214,7 +215,7 @@ def response_rows(
                 "scheme": urlsplit(exchange.url).scheme,
                 "host": exchange.host,
                 "protocol": protocol_of(exchange),
-                "resource_type": kind_of(exchange),
+                "resource_type": kind,
                 "status": exchange.status,
                 "mime_type": exchange.mime_type or None,
                 "content_encoding": exchange.headers.get("content-encoding"),

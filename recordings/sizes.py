@@ -7,12 +7,19 @@ total of header and body rules over its parts.
 """
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping
 
 from schema.vocabulary import COUNTED, DERIVED, STATED
 
 BODILESS = frozenset({204, 205, 304})
 """Statuses whose responses have no body (RFC 9110 §15)."""
+
+VALIDATORS = ("etag", "last-modified")
+"""Header fields without which a cache cannot ask whether a response has changed."""
+
+GROUPED = re.compile(r"[1-9][0-9]{0,2}([.,' \u00a0\u2019\u202f])[0-9]{3}(\1[0-9]{3})*")
+"""A number of which thousands are set off, as Internet Explorer writes it."""
 
 TEXTUAL = frozenset({"http/1.0", "http/1.1"})
 """Protocols that send a header as the text that recorders show; others compress it."""
@@ -60,6 +67,11 @@ class Evidence:
     is_cached: bool = False
     """True if a cache or a service worker answered."""
     is_redirect: bool = False
+    is_worker: bool | None = False
+    """True for a worker's main script, of which Chromium counts the header alone; None for a script that may
+    be one."""
+    is_conditional: bool | None = None
+    """True if the server was asked for a change alone; None if the recording does not tell."""
     total: int | None = None
     """Header and body as they came, counted together; of a redirect the header alone."""
     header: int | None = None
@@ -84,6 +96,14 @@ class Evidence:
         return self.method == "HEAD" or self.status in BODILESS
 
     @property
+    def can_be_304(self) -> bool:
+        """True if a 304 may have confirmed what a cache held, which recorders show with the cached status."""
+        if self.is_conditional is not None:
+            return self.is_conditional
+        is_stored = "no-store" not in self.headers.get("cache-control", "").lower()
+        return is_stored and (self.is_worker is False or not self.headers.keys().isdisjoint(VALIDATORS))
+
+    @property
     def is_encoded(self) -> bool:
         """True if the body is compressed."""
         return self.headers.get("content-encoding", "identity") not in ("", "identity")
@@ -105,6 +125,13 @@ class Evidence:
         if stated is None or (self.decoded and not self._may_be(stated)):
             return None
         return stated
+
+    def exceeds_length(self, body: int) -> bool:
+        """Return whether a body is longer than this response's own Content-Length allows."""
+        text, stated = self.headers.get("content-length", ""), content_length(self.headers)
+        if stated is None and len(text) < 24 and GROUPED.fullmatch(text):
+            stated = int(re.sub(r"\D", "", text))
+        return not self.is_chunked and stated not in (None, self.target_length) and body > (stated or 0)
 
     def _may_be(self, stated: int) -> bool:
         """Return whether a body of this size can be what the page saw."""
@@ -191,6 +218,8 @@ def sizes_of_redirect(evidence: Evidence, total: int) -> Sizes:
     """
     length = evidence.length
     is_whole = evidence.protocol in TEXTUAL and evidence.header and total >= evidence.header + (length or 0)
+    if not is_whole and (total == length or total < evidence.least_header):
+        return unknown_sizes(CONTRADICTORY, body=length)  # the body alone: no header is that short
     if not length or is_whole:
         return known_sizes(total, body=length, is_complete=evidence.is_complete)
     return known_sizes(total + length, body=length, basis=DERIVED, is_complete=evidence.is_complete)
@@ -206,6 +235,8 @@ def sizes_of_total(evidence: Evidence, total: int) -> Sizes:
             return unknown_sizes(CONTRADICTORY)  # the page saw more than was counted
         return known_sizes(total, body=body, is_complete=False)
     length = evidence.length
+    if lacks_body(evidence, total):
+        return sizes_of_header(evidence, total)
     if length is None:
         return known_sizes(total, body=body_of_total(evidence, total), is_complete=evidence.is_complete)
     if 0 < length <= total < length + evidence.least_header:
@@ -213,18 +244,39 @@ def sizes_of_total(evidence: Evidence, total: int) -> Sizes:
     if total >= length:
         body = length if total - length <= header_at_most(length) else None
         return known_sizes(total, body=body, is_complete=evidence.is_complete)
-    if evidence.decoded is not None and evidence.decoded >= length:
-        # The page saw all of it: a cached body that the server confirmed by 304,
-        # or a part of it from a cache.
-        return known_sizes(
-            total, body=0 if total <= HEADER_AT_MOST else None, is_complete=evidence.is_complete
-        )
     header = (
         evidence.header
         if evidence.protocol in TEXTUAL and evidence.header and evidence.header <= total
         else None
     )
     return known_sizes(total, body=None if header is None else total - header, is_complete=False)
+
+
+def lacks_body(evidence: Evidence, total: int) -> bool:
+    """Return whether a total has no room for the body that the page saw."""
+    seen, length = evidence.decoded, evidence.length
+    if length is not None and total < length:
+        return seen is not None and seen >= length
+    if not seen:
+        return False
+    if evidence.protocol in TEXTUAL and evidence.header and total <= evidence.header:
+        return True
+    if evidence.is_worker:
+        return total < (evidence.header_text or 0) + evidence.least_header
+    is_plain = length is None and bool(evidence.headers) and not evidence.is_encoded
+    is_suspect = evidence.is_worker is None or bool(evidence.is_conditional)
+    return is_suspect and is_plain and total < seen + evidence.least_header
+
+
+def sizes_of_header(evidence: Evidence, total: int) -> Sizes:
+    """Return sizes of a response whose total has no room for the body: a 304 confirmed what a cache held, a
+    part of it came from a cache, or it is a worker's script, of which the header alone was counted."""
+    is_small, length = total <= HEADER_AT_MOST, evidence.length
+    if evidence.is_conditional or (evidence.can_be_304 and not evidence.is_worker):
+        return known_sizes(total, body=0 if is_small else None, is_complete=evidence.is_complete)
+    if evidence.is_worker is False or evidence.can_be_304 or not is_small or not length or length <= total:
+        return unknown_sizes(CONTRADICTORY)
+    return known_sizes(total + length, body=length, basis=DERIVED, is_complete=evidence.is_complete)
 
 
 def body_of_total(evidence: Evidence, total: int) -> int | None:
@@ -286,6 +338,8 @@ def body_of(evidence: Evidence) -> Body:
     Without a Content-Length, a body that is not compressed is compared with its decoded size.
     """
     length, stated = evidence.length, evidence.body
+    if length is None and stated and evidence.exceeds_length(stated):
+        raise Contradiction  # after decompression
     if stated is None:
         size = None if evidence.is_complete is False else length
         return Body(size, size, is_stated=False)

@@ -95,6 +95,27 @@ RESOURCE_TYPES_BY_DESTINATION = {
 }
 """resource_type by Sec-Fetch-Dest (Fetch Metadata Request Headers §2.1); `other` for all other values."""
 
+RESOURCE_TYPES_BY_DEVTOOLS = {
+    "stylesheet": "style",
+    "image": "image",
+    "media": "media",
+    "font": "font",
+    "script": "script",
+    "texttrack": "media",
+    "xhr": "fetch",
+    "fetch": "fetch",
+    "prefetch": "fetch",
+    "eventsource": "fetch",
+    "ping": "fetch",
+    "cspviolationreport": "report",
+    "csp-violation-report": "report",
+    "websocket": "websocket",
+    "manifest": "manifest",
+    "preflight": "preflight",
+}
+"""resource_type by the resource type of Chrome's DevTools in lower case, but for documents, where the frame
+decides; `other` for all other values."""
+
 RESOURCE_TYPES = (*sorted(set(RESOURCE_TYPES_BY_DESTINATION.values())), "preflight", "other")
 """Values of response.resource_type."""
 

@@ -83,6 +83,8 @@ class PageReplay:
     responses: tuple[PageResponse, ...]
     left_out: int
     """Responses that are not replayed: their size is unknown, or they are incomplete."""
+    later_requests: int
+    """Requests of later page loads in the file, which are not replayed."""
     loads: tuple[Loads, ...]
 
 

@@ -27,7 +27,7 @@ from api.lab.page_replay import (
     PageResponse,
 )
 from recordings.errors import RecordingError
-from recordings.exchange import RecordedExchange
+from recordings.page import PageLoad
 from recordings.reading import HAR, find_load, read_content
 from replay.errors import ReplayError
 from replay.lab import guest_process
@@ -63,12 +63,12 @@ def main(arguments: Sequence[str]) -> None:
     cache, *ids = arguments
     try:
         with bounded_memory():
-            exchanges, recipe = read_page(sys.stdin.buffer.read())
+            page, recipe = read_page(sys.stdin.buffer.read())
         # So that the guest and its folder go too. Not before: a handler of Python's waits for whatever
         # reads the file, and a process without one ends at once.
         signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(1))
         lab = guest_process.locate(Path(cache))
-        replay = replay_page(lab, exchanges, recipe, [network.profile for network in choose(ids)])
+        replay = replay_page(lab, page, recipe, [network.profile for network in choose(ids)])
     except Refused as exc:
         write(Message(refused=str(exc)))
     except (ReplayError, OSError) as exc:
@@ -89,9 +89,8 @@ def bounded_memory() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def read_page(content: bytes) -> tuple[list[RecordedExchange], Recipe]:
-    """The exchanges of a HAR's first page that crossed the network, and its recipe;
-    Refused with the reason if there is none."""
+def read_page(content: bytes) -> tuple[PageLoad, Recipe]:
+    """The first page load of a HAR and its recipe; Refused with the reason if there is none."""
     try:
         load = find_load(read_content(content, HAR, most_entries=MOST_ENTRIES))
     except RecordingError as exc:
@@ -100,10 +99,9 @@ def read_page(content: bytes) -> tuple[list[RecordedExchange], Recipe]:
         raise Refused(
             "the file takes too much memory: save the HAR without the content of responses"
         ) from exc
-    exchanges = load.exchanges
-    if len(exchanges) > MOST_RESPONSES:
+    if len(load.exchanges) > MOST_RESPONSES:
         raise Refused(
-            f"the page has {len(exchanges):,} responses, and the lab replays at most {MOST_RESPONSES:,}"
+            f"the page has {len(load.exchanges):,} responses, and the lab replays at most {MOST_RESPONSES:,}"
         )
     recipe = recipe_of(load, 1)
     if recipe is None:
@@ -113,7 +111,7 @@ def read_page(content: bytes) -> tuple[list[RecordedExchange], Recipe]:
         raise Refused(
             f"the page has {recipe.response_bytes / 1e6:,.0f} MB, and the lab replays at most {most} MB"
         )
-    return exchanges, recipe
+    return load, recipe
 
 
 class Counter:
@@ -128,9 +126,7 @@ class Counter:
         write(self._message)
 
 
-def replay_page(
-    lab: Lab, exchanges: Sequence[RecordedExchange], recipe: Recipe, networks: Sequence[Profile]
-) -> PageReplay:
+def replay_page(lab: Lab, page: PageLoad, recipe: Recipe, networks: Sequence[Profile]) -> PageReplay:
     """Load the page over each network at each window, in one guest; GuestFailed if it ends too early."""
     cells = plan([recipe], networks, windows=WINDOWS, seeds=SEEDS, conditions=(PLAIN,))
     # By seed last: the guest's calibration comes first, and the loads that are drawn right after it.
@@ -145,12 +141,13 @@ def replay_page(
         responses=tuple(
             PageResponse(
                 number=number,
-                address=address(exchanges[requested.response_id - 1].url),
+                address=address(page.exchanges[requested.response_id - 1].url),
                 size_bytes=requested.response_bytes,
             )
             for number, requested in enumerate(recipe.requested, start=1)
         ),
         left_out=recipe.left_out,
+        later_requests=page.later_requests,
         loads=tuple(
             loads_of([load for load in done if (load[1].profile, load[1].iw) == (network, iw)])
             for network in networks

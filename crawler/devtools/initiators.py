@@ -7,26 +7,7 @@ import dataclasses
 
 from crawler.devtools import events
 from crawler.netlog.exchange import REQUEST_LIMIT, URLS_LIMIT, clean_url
-
-RESOURCE_TYPES = {
-    "Stylesheet": "style",
-    "Image": "image",
-    "Media": "media",
-    "Font": "font",
-    "Script": "script",
-    "TextTrack": "media",
-    "XHR": "fetch",
-    "Fetch": "fetch",
-    "Prefetch": "fetch",
-    "EventSource": "fetch",
-    "Ping": "fetch",
-    "CSPViolationReport": "report",
-    "WebSocket": "websocket",
-    "Manifest": "manifest",
-    "Preflight": "preflight",
-}
-"""resource_type by the protocol's resource type; destinations of the Fetch standard where there is one."""
-
+from schema.vocabulary import RESOURCE_TYPES_BY_DEVTOOLS
 
 RENDER_BLOCKING = {
     "Blocking": "blocking",
@@ -78,7 +59,7 @@ class Initiators:
             self._response(self._open[event.request_id], event)
 
     def _request(self, event: events.RequestSent) -> None:
-        kind = RESOURCE_TYPES.get(event.type or "")
+        kind = RESOURCE_TYPES_BY_DEVTOOLS.get((event.type or "").lower())
         initiator = event.initiator or events.Initiator()
         if initiator.type == "preflight":
             kind = "preflight"

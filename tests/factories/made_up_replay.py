@@ -40,6 +40,7 @@ def made_up_replay(networks: Sequence[str], *, responses: int = 12) -> PageRepla
             for number in range(1, responses + 1)
         ),
         left_out=2,
+        later_requests=4,
         loads=tuple(loads(network, iw) for network in networks for iw in WINDOWS),
     )
 

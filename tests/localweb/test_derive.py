@@ -194,7 +194,7 @@ def test_the_browsers_word_for_a_kind_goes_before_the_media_type() -> None:
         exchange(ROOT + "5", **html),
     )
 
-    assert [thing.kind for thing in recipe.objects[1:]] == ["fetch", "fetch", "other", "fetch", "document"]
+    assert [thing.kind for thing in recipe.objects[1:]] == ["fetch", "fetch", "media", "fetch", "document"]
 
 
 def test_a_recording_of_nothing_is_refused() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from recordings import cdp
-from recordings.exchange import RecordedExchange
+from recordings.exchange import RecordedExchange, Times
+from recordings.page import find_page_load, kind_of
 
 
 def asked(key: str, url: str, **other: Any) -> dict[str, Any]:
@@ -33,7 +34,8 @@ def answered(key: str, headers: dict[str, str] | None = None, **other: Any) -> d
         "headers": headers or {},
         "encodedDataLength": 90,
     }
-    params = {"requestId": key, "type": "Image", "response": {**response, **other}}
+    kind = other.pop("type", "Image")
+    params = {"requestId": key, "type": kind, "response": {**response, **other}}
     return {"method": "Network.responseReceived", "params": params}
 
 
@@ -146,6 +148,91 @@ def test_a_total_rules_and_only_the_split_may_be_unknown(
 
     assert of(exchange) == sizes
     assert exchange.sizes.is_complete == is_complete
+
+
+def sent(key: str, destination: str) -> dict[str, Any]:
+    params = {"requestId": key, "headers": {"sec-fetch-dest": destination}}
+    return {"method": "Network.requestWillBeSentExtraInfo", "params": params}
+
+
+def came_as(key: str, status: int) -> dict[str, Any]:
+    params = {"requestId": key, "statusCode": status}
+    return {"method": "Network.responseReceivedExtraInfo", "params": params}
+
+
+LONG = {"content-length": "2005"}
+GZIP = {"content-encoding": "gzip"}
+KEPT = {"etag": "1"}
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "decoded", "encoded", "sizes"),
+    [
+        (200, LONG, 2005, 0, (2095, "derived", 90, 2005)),
+        (200, LONG | KEPT, 2005, 0, (2095, "derived", 90, 2005)),
+        (200, LONG | GZIP, 9000, 0, (2095, "derived", 90, 2005)),
+        (None, LONG, 2005, 0, (2095, "derived", 90, 2005)),
+        (304, LONG | KEPT, 2005, 0, (90, "counted", 90, 0)),
+        # No size of the body is known, or whether it was sent at all.
+        (200, GZIP, 9000, 0, (None, None, None, None)),
+        (200, {}, 2005, 0, (None, None, None, None)),
+        (None, LONG | KEPT, 2005, 0, (None, None, None, None)),
+        # Browsers that count all of it.
+        (200, LONG, 2005, 2014, (2104, "counted", 99, 2005)),
+        (200, GZIP, 9000, 700, (790, "counted", None, None)),
+    ],
+)
+def test_of_a_workers_script_the_header_alone_is_counted(
+    status: int | None, headers: dict[str, str], decoded: int, encoded: int, sizes: tuple[Any, ...]
+) -> None:
+    exchange = only(
+        asked("W", "https://a.example/w.js", type="Script"),
+        *([] if status is None else [came_as("W", status)]),
+        answered("W", headers, type="Script"),
+        came("W", decoded, encoded),
+        ended("W", 90 + encoded),
+    )
+    assert of(exchange) == sizes
+
+
+def test_a_workers_script_that_broke_off_has_no_size() -> None:
+    failed = {"method": "Network.loadingFailed", "params": {"requestId": "W"}}
+    exchange = only(asked("W", URL, type="Script"), answered("W", LONG, type="Script", status=404), failed)
+    assert exchange.sizes.wire_bytes is None
+
+
+def test_a_total_below_content_length_is_no_304_if_the_server_sent_another_status() -> None:
+    events = [asked("1", URL), came_as("1", 200), answered("1", LONG | KEPT), came("1", 2005), ended("1", 90)]
+    assert of(only(*events)) == (None, None, None, None)
+
+
+def test_a_type_is_what_the_request_said_whenever_the_log_tells() -> None:
+    exchanges = read(
+        sent("1.1", "worker"),
+        asked("1.1", URL, type="Script"),
+        asked("1.2", URL, type="Prefetch"),
+        sent("1.2", "document"),
+        asked("W", URL, type="Script", loaderId=""),
+        asked("1.3", URL, type="Script", loaderId=""),
+    )
+    kinds = ["worker", "document", "worker", "script"]
+    assert [kind_of(exchange) for exchange in exchanges] == kinds
+
+
+@pytest.mark.parametrize("timestamp", [-1.0, 1e12, None])
+def test_a_document_without_a_true_time_loses_its_times_alone(timestamp: float | None) -> None:
+    timing = {"requestTime": 7.0, "sendEnd": 1.0, "receiveHeadersEnd": 2.0}
+    events = [
+        asked("1", "https://a.example/", type="Document", timestamp=timestamp),
+        answered("1", timing=timing, mimeType="text/html"),
+        asked("2", URL, timestamp=7.0),
+        answered("2", timing=[7.0]),
+    ]
+    recording = cdp.read(events, now=NOW)
+    load = find_page_load(recording)
+    assert [(each.started_s, each.times) for each in load.exchanges] == [(7.0, Times())] * 2
+    assert load.document is load.exchanges[0]
+    assert load.left_out == ({} if timestamp is None else {"malformed timestamp": 1})
 
 
 def test_a_preflight_has_its_own_figure() -> None:

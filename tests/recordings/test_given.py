@@ -26,6 +26,10 @@ PAGES: dict[str, tuple[int, list[tuple[int, int | None, int | None, str]]]] = {
     "20-out-of-order.har": (1, [DOCUMENT, (200, 5300, 5000, S)]),
     "23-some-without-pageref.har": (2, [(200, 600, 500, C), DOCUMENT, (200, 5300, 5000, C)]),
     "42-blank-first-page.har": (1, [DOCUMENT]),
+    # A program went to several sites in one tab.
+    "01-three-gotos.har": (1, [DOCUMENT, (200, 5200, 5000, C)]),
+    # One absurd time of the document costs its times.
+    "20-long-timing.har": (1, [DOCUMENT, (200, 5200, 5000, C)]),
     # A known total rules, whatever else is stated.
     "79-ts-less-than-header.har": (1, [DOCUMENT, (200, 600, 0, C)]),
     "82-pw123.har": (1, [(200, 170, 111, C)]),
@@ -35,6 +39,14 @@ PAGES: dict[str, tuple[int, list[tuple[int, int | None, int | None, str]]]] = {
     "84-phantom.har": (1, [(200, 1066, 1000, D), (200, 9826, 9760, D)]),
     "85-broken-image.har": (1, [DOCUMENT, (200, None, None, "contradictory")]),
     "88-mitmproxy-header-repr.har": (1, [(200, 434, 369, D), (200, None, 500, N)]),
+    "04-ie11.har": (
+        1,
+        [DOCUMENT, *[(200, None, None, "contradictory")] * 2, (200, None, None, N)],
+    ),
+    "10-redirect-with-final-size.har": (2, [(302, None, None, "contradictory"), DOCUMENT]),
+    # Of a worker's script the header alone was counted.
+    "02-worker.har": (1, [(200, 290, 200, C), (200, 2168, 2071, D)]),
+    "k02-worker.json": (1, [(200, 290, 200, C), (200, 2168, 2071, D)]),
     "93-h2-cl-of-redirect.har": (2, [(302, 100, 0, C), (200, 2578, None, C)]),
     # Whatever its container and its name.
     "05-no-creator.har": (1, [DOCUMENT]),
@@ -45,6 +57,8 @@ PAGES: dict[str, tuple[int, list[tuple[int, int | None, int | None, str]]]] = {
     # A 3xx that the browser shows is a document of its status.
     "80-redirect-no-location.har": (1, [(302, 1200, 1000, C)]),
     "81-300-main.har": (1, [(300, 1200, 1000, C)]),
+    # A frame has a document of its own.
+    "k04-iframe.json": (1, [(200, 1090, 1000, C), (200, 1090, 1000, C)]),
     # DevTools events: redirects, revalidated responses, a cache, and responses that broke off.
     "k01-redirect.json": (2, [(301, 474, 178, D), LOGGED]),
     "k02-revalidated.json": (1, [LOGGED, (200, 103, 0, C)]),
@@ -89,6 +103,23 @@ def test_a_page_has_its_document_and_the_sizes_that_crossed_the_network(name: st
         for row in rows.responses
     ]
     assert (rows.visit["main_response_id"], responses) == PAGES[name]
+
+
+def test_a_frames_document_is_an_iframe() -> None:
+    rows = page_rows(read_file(GIVEN / "k04-iframe.json", CDP).load, 1)
+    assert [row["resource_type"] for row in rows.responses] == ["document", "iframe"]
+
+
+def test_later_loads_of_a_tab_are_left_out_and_counted() -> None:
+    assert read_file(GIVEN / "01-three-gotos.har", HAR).load.left_out == {"later_load_dropped": 4}
+
+
+def test_a_document_with_an_absurd_time_is_there_without_times() -> None:
+    load = read_file(GIVEN / "20-long-timing.har", HAR).load
+    rows = page_rows(load, 1)
+    assert (rows.visit["outcome"], rows.visit["status"]) == ("ok", 200)
+    assert [row["first_byte_us"] for row in rows.responses] == [None, 221_000]
+    assert load.left_out == {"malformed timings": 1}
 
 
 @pytest.mark.parametrize("name", ["k04-beacon204-failed.json", "k05-aborted-partway.json"])

@@ -138,6 +138,149 @@ def test_what_cannot_be_true_is_left_out_with_the_field_that_says_so() -> None:
     )
 
 
+MAIN = {"Sec-Fetch-Dest": "worker", "Sec-Fetch-Mode": "same-origin"}
+IMPORT = {"Sec-Fetch-Dest": "worker", "Sec-Fetch-Mode": "cors"}
+SCRIPT = {"Sec-Fetch-Dest": "script"}
+AGAIN = {"If-None-Match": "1"}
+LONG = {"Content-Length": "2005"}
+GZIP = {"Content-Encoding": "gzip"}
+CHUNKED = {"Transfer-Encoding": "chunked"}
+KEPT = {"ETag": "1"}
+NOT_KEPT = {"Cache-Control": "no-store"}
+
+
+@pytest.mark.parametrize(
+    ("asking", "headers", "version", "total", "decoded", "known"),
+    [
+        # A worker's script, of which the header alone was counted.
+        (MAIN, LONG | NOT_KEPT, "HTTP/2.0", 13, 2005, (2018, "derived", 2005)),
+        (MAIN, LONG | KEPT, "HTTP/2.0", 18, 2005, (2023, "derived", 2005)),
+        (MAIN, LONG | GZIP, "HTTP/2.0", 18, 9000, (2023, "derived", 2005)),
+        (MAIN, GZIP, "HTTP/2.0", 17, 2005, (None, None, None)),
+        (MAIN, NOT_KEPT, "HTTP/2.0", 12, 2005, (None, None, None)),
+        (MAIN, {"Content-Length": "40"}, "HTTP/2.0", 60, 40, (None, None, None)),
+        ({}, LONG | NOT_KEPT, "HTTP/1.1", 97, 2005, (2102, "derived", 2005)),
+        ({}, LONG, "HTTP/1.1", 97, 2005, (2102, "derived", 2005)),
+        ({}, GZIP | CHUNKED, "HTTP/1.1", 97, 2005, (None, None, None)),
+        ({}, NOT_KEPT, "HTTP/2.0", 33, 2005, (None, None, None)),
+        # What a worker imports is counted whole.
+        (IMPORT, LONG | NOT_KEPT, "HTTP/2.0", 2036, 2005, (2036, "counted", 2005)),
+        (IMPORT, GZIP, "HTTP/2.0", 80, 300, (80, "counted", None)),
+        # A 304, which the browser shows as 200.
+        (MAIN | AGAIN, KEPT, "HTTP/2.0", 12, 2005, (12, "counted", 0)),
+        (SCRIPT | AGAIN, KEPT, "HTTP/2.0", 12, 2005, (12, "counted", 0)),
+        ({}, LONG | KEPT, "HTTP/2.0", 12, 2005, (12, "counted", 0)),
+        # Neither: a script of the page itself is counted whole.
+        (SCRIPT, LONG | KEPT, "HTTP/2.0", 12, 2005, (None, None, None)),
+    ],
+)
+def test_a_total_without_room_for_the_body_is_a_304_only_where_one_was_possible(
+    asking: dict[str, str],
+    headers: dict[str, str],
+    version: str,
+    total: int,
+    decoded: int,
+    known: tuple[int | None, str | None, int | None],
+) -> None:
+    raw = entry(
+        "https://a.example/w.js",
+        asking=asking,
+        headers={"Content-Type": "text/javascript", **headers},
+        version=version,
+        header_size=97 if version == "HTTP/1.1" else -1,
+        body=0,
+        size=decoded,
+        mime="text/javascript",
+        response={"_transferSize": total},
+    )
+    sizes = read(log(raw))[0].sizes
+    assert (sizes.wire_bytes, sizes.size_basis, sizes.body_bytes) == known
+
+
+@pytest.mark.parametrize(("asking", "headers"), [({"Accept-Encoding": "br"}, {}), ({}, NOT_KEPT)])
+def test_an_image_that_cannot_have_been_confirmed_has_no_size_below_its_body(
+    asking: dict[str, str], headers: dict[str, str]
+) -> None:
+    raw = entry(
+        "https://a.example/a.png",
+        asking=asking,
+        headers=LONG | headers,
+        size=2005,
+        mime="image/png",
+        response={"_transferSize": 300},
+    )
+    assert read(log(raw))[0].sizes.wire_bytes_unknown == "contradictory"
+
+
+@pytest.mark.parametrize(
+    ("total", "length", "known"),
+    [(5, "5", None), (178, "178", None), (7, "0", None), (19, "5", 24), (19, "0", 19)],
+)
+def test_a_redirect_whose_header_was_not_counted_has_no_size(
+    total: int, length: str, known: int | None
+) -> None:
+    (exchange,) = read(
+        log(
+            entry(
+                "https://a.example/",
+                status=302,
+                headers={"Location": "/x", "Content-Length": length},
+                version="HTTP/2.0",
+                header_size=0,
+                body=total,
+                response={"_transferSize": total},
+            )
+        )
+    )
+    assert exchange.sizes.wire_bytes == known
+
+
+@pytest.mark.parametrize("creator", ["Firefox 47.0", "Firefox 120.0"])
+@pytest.mark.parametrize("length", ["", "0", "150"])
+def test_firefox_gives_a_redirect_the_size_of_its_target(creator: str, length: str) -> None:
+    headers = {"Location": "/x", **({"Content-Length": length} if length else {})}
+    raw = entry("http://a.example/", status=302, headers=headers, body=1000, size=1000)
+    (exchange,) = read(log(raw, creator=creator))
+    assert exchange.sizes.wire_bytes is None
+
+
+@pytest.mark.parametrize("length", ["6,219", "6.219", "6 219", "6\u202f219", "6219"])
+def test_a_body_that_exceeds_its_content_length_however_written_is_no_size(length: str) -> None:
+    (exchange,) = read(
+        log(entry("http://a.example/", headers={"Content-Length": length}, body=23_640, size=23_640))
+    )
+    assert (exchange.sizes.wire_bytes, exchange.sizes.wire_bytes_unknown) == (None, "contradictory")
+
+
+DOCUMENT: dict[str, Any] = {"_resourceType": "document", "_frameref": "1"}
+TOP = {"Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "same-origin"}
+WANTED = TOP | {"Sec-Fetch-Site": "none"}
+FRAME = {"Sec-Fetch-Dest": "iframe", "Sec-Fetch-Site": "none"}
+
+
+@pytest.mark.parametrize(
+    ("second", "begins"),
+    [
+        (DOCUMENT, True),
+        (DOCUMENT | {"_frameref": "2"}, False),
+        (DOCUMENT | {"_frameref": ""}, False),
+        (DOCUMENT | {"_resourceType": "fetch"}, False),
+        ({"asking": WANTED}, True),
+        ({"asking": TOP | {"Sec-Fetch-User": "?1"}}, True),
+        (DOCUMENT | {"asking": FRAME}, False),
+        # The page itself goes elsewhere: the user still waits.
+        (DOCUMENT | {"asking": TOP}, False),
+        # A page that is fetched ahead.
+        ({"asking": WANTED | {"Sec-Purpose": "prefetch"}}, False),
+        ({"asking": WANTED, "_resourceType": "prefetch"}, False),
+    ],
+)
+def test_a_tab_that_is_sent_elsewhere_begins_a_load(second: dict[str, Any], begins: bool) -> None:
+    first = entry("https://a.example/", **DOCUMENT)
+    exchanges = read(log(first, entry("https://b.example/", 9, **second)))
+    assert exchanges[1].begins_load == begins
+
+
 def test_a_har_without_a_creator_and_with_odd_pages_is_read() -> None:
     recording = har.read(
         {"entries": [entry("http://a.example/")], "pages": [None, {"id": 1, "pageTimings": 7}]}, now=NOW

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from recordings.exchange import Page, RecordedExchange, Recording
-from recordings.page import PageLoad, find_page_load, find_parents
+from recordings.page import PageLoad, find_page_load, find_parents, resource_types
 from recordings.sizes import Sizes
 
 ROOT = "https://site.example/"
@@ -140,6 +140,47 @@ def test_a_second_load_is_cut_off() -> None:
     far = load(document(), exchange(ROOT + "x", 86_401.0))
     assert [len(each.exchanges) for each in (begun, quiet, far)] == [2, 2, 1]
     assert [each.left_out["later_load_dropped"] for each in (begun, quiet, far)] == [2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("known", "kind"),
+    [
+        ({"mime_type": "text/html"}, "iframe"),
+        ({"resource_type": "document"}, "iframe"),
+        ({"resource_type": "document", "frame": "2"}, "iframe"),
+        ({"resource_type": "document", "frame": "1"}, "document"),
+        ({"resource_type": "document", "destination": "iframe"}, "iframe"),
+        ({"resource_type": "document", "destination": "frame"}, "iframe"),
+        ({"resource_type": "document", "destination": "object"}, "object"),
+        ({"resource_type": "fetch", "mime_type": "text/html"}, "fetch"),
+        ({"resource_type": "script", "destination": "worker"}, "worker"),
+        ({"resource_type": "other", "destination": "document"}, "document"),
+        ({"resource_type": "preflight", "destination": "empty"}, "preflight"),
+        ({"resource_type": "manifest"}, "manifest"),
+        ({"resource_type": "wasm"}, "other"),
+    ],
+)
+def test_a_type_is_the_destination_of_the_request(known: dict[str, str], kind: str) -> None:
+    page = load(document(resource_type="document", frame="1"), exchange(ROOT + "x", 0.1, **known))
+    assert resource_types(page) == ["document", kind]
+
+
+def test_a_redirect_has_the_type_of_its_target() -> None:
+    page = load(
+        exchange("http://site.example/", status=301, location=ROOT, mime_type="text/html"),
+        document(second=0.1),
+        exchange(ROOT + "r", 0.2, status=302, location=ROOT + "r2", mime_type="text/html"),
+        exchange(ROOT + "r2", 0.3, status=302, location=ROOT + "a.png", mime_type="text/html"),
+        exchange(ROOT + "a.png", 0.4),
+        exchange(ROOT + "lost", 0.5, status=302, location=ROOT + "unseen", mime_type="text/html"),
+    )
+    assert resource_types(page) == ["document", "document", "image", "image", "image", "other"]
+
+
+def test_a_frame_is_not_the_page_whose_document_is_not_recorded() -> None:
+    frame = document(ROOT + "frame", resource_type="document", destination="iframe")
+    page = load(frame, exchange(ROOT + "a.png"))
+    assert (page.document, resource_types(page)) == (None, ["iframe", "image"])
 
 
 def test_what_comes_before_the_document_has_no_parent_and_a_redirect_leads_to_its_target() -> None:

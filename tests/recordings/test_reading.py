@@ -14,6 +14,7 @@ import pytest
 
 from recordings import containers, reading
 from recordings.errors import RecordingError
+from recordings.exchange import Times
 from recordings.reading import CDP, HAR, read_file
 from tests.factories.made_up_recording import DOCUMENT, STYLE
 
@@ -37,6 +38,11 @@ def zipped(content: bytes, *more: str, name: str = "har.har") -> bytes:
     return file.getvalue()
 
 
+ICON = {
+    **DOCUMENT,
+    "response": {**DOCUMENT["response"], "content": {"mimeType": "image/x-icon"}},
+}
+
 HOSTILE: dict[str, bytes] = {
     "nothing": b"",
     "no JSON": b"<html>",
@@ -54,7 +60,7 @@ HOSTILE: dict[str, bytes] = {
     "half a byte": with_response(bodySize=0.5),
     "a size in words": with_response(bodySize="many"),
     "an absurd status": with_response(status=10**9),
-    "an absurd time": text({**DOCUMENT, "timings": {**DOCUMENT["timings"], "wait": 1e12}}),
+    "an absurd time of an icon": text({**ICON, "timings": {**ICON["timings"], "wait": 1e12}}),
     "another century": text({**DOCUMENT, "startedDateTime": "1899-01-01T00:00:00Z"}),
     "the first year": text({**DOCUMENT, "startedDateTime": "0001-01-01T00:00:00Z"}),
     "the last year": text({**DOCUMENT, "startedDateTime": "9999-12-31T23:59:59Z"}),
@@ -219,6 +225,42 @@ def test_an_odd_entry_is_left_out_and_counted_or_refused_by_number_and_field(tmp
     assert (len(load.exchanges), load.left_out) == (1, {"malformed response": 1})
     with pytest.raises(RecordingError, match=r"x\.har: entry 1: malformed response"):
         read_file(file, HAR, strict=True)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"timings": {**DOCUMENT["timings"], "wait": 1e12}},
+        {"timings": {**DOCUMENT["timings"], "receive": float("inf")}},
+        {"timings": {"send": None, "wait": None, "receive": None}},
+        {"timings": "long"},
+        {"startedDateTime": "0001-01-01T00:00:00Z"},
+        {"startedDateTime": "yesterday"},
+        {"startedDateTime": None},
+    ],
+)
+def test_a_document_with_an_odd_time_loses_its_times_alone(odd: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "x.har"
+    file.write_bytes(text({**DOCUMENT, **odd}, STYLE))
+    load = read_file(file, HAR).load
+    assert load.document is load.exchanges[0]
+    assert (len(load.exchanges), load.document.times) == (2, Times())
+    assert sum(load.left_out.values()) == 1
+    with pytest.raises(RecordingError, match=r"x\.har: entry 0: "):
+        read_file(file, HAR, strict=True)
+
+
+def test_another_entry_with_an_odd_time_is_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "x.har"
+    file.write_bytes(text(DOCUMENT, {**STYLE, "timings": {**STYLE["timings"], "wait": 1e12}}))
+    load = read_file(file, HAR).load
+    assert (len(load.exchanges), load.left_out) == (1, {"malformed timings": 1})
+
+
+def test_a_page_of_one_response_with_an_absurd_time_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "x.har"
+    file.write_bytes(text({**DOCUMENT, "timings": {**DOCUMENT["timings"], "wait": 1e12}}))
+    assert read_file(file, HAR).load.host == "a.example"
 
 
 def test_the_time_of_the_load_event_is_read_where_there_is_one(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from firstflight.settings import Settings
 from recordings.errors import RecordingError
 from recordings.netlog.release import content_of as content_of_logs
 from recordings.netlog.release import read_file as read_log
+from recordings.page import describe_left_out
 from recordings.pages.recording import WORD
 from recordings.reading import CDP, HAR, read_file
 from recordings.release import Content, File, content_of
@@ -186,8 +187,7 @@ def describe_files(built: Built) -> Iterator[str]:
     """Return the lines that say which release was made of files, and what is known of their sizes."""
     recording = built.release.recording or {}
     bases = ", ".join(f"{count:,} {basis}" for basis, count in recording["responses_by_size_basis"].items())
-    reasons = (recording.get("left_out") or {}).items()
-    left_out = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in reasons)
+    left_out = describe_left_out(recording.get("left_out") or {})
     return describe_imported(
         built,
         f"{recording['responses_of_known_size']:,} of {recording['requests']:,} responses have a known size "

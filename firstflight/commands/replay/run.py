@@ -18,6 +18,7 @@ from firstflight.commit import code_commit
 from firstflight.errors import GO_ON, Stopped, one_line
 from firstflight.settings import Settings
 from recordings.errors import RecordingError
+from recordings.page import describe_left_out
 from releases.catalogue import ReleaseError
 from replay.errors import ReplayError
 from replay.lab.guest_process import usable_cpus
@@ -206,6 +207,9 @@ def describe_replay(facts: Mapping[str, Any], folder: Path) -> Iterator[str]:
         f"{recipes['pages']} pages, {recipes['objects']} objects, {recipes['response_bytes'] / 1e6:.1f} MB "
         f"({recipes['left_out_responses']} responses left out: of unknown size, or incomplete)"
     )
+    for recording in facts.get("recordings", ()):
+        if left_out := describe_left_out(recording["left_out"]):
+            yield f"left out of {recording['file']}: {left_out}"
     yield f"{cells['done']} loads done, {cells['refused']} refused, {cells['failed']} failed"
     yield (
         f"{facts['virtual_s']:.0f} s of page loads in {facts['wall_s']:.1f} s of guests: "

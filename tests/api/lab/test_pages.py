@@ -77,6 +77,7 @@ def test_the_result_has_its_numbers_as_text_and_neither_script_nor_style_within(
     where = give(lab_client, har(), NETWORKS).headers["location"]
     while HOST not in (text := lab_client.get(where).text):
         pass
+    assert "4 requests are of later ones" in text
     assert len(re.findall("<svg height", text)) == len(NETWORKS) * len(WINDOWS)
     assert f"10.0{NARROW}% sent again" not in text
     assert f"1.0{NARROW}% sent again" in text  # 10 kB of 1 MB at IW 10

@@ -78,9 +78,17 @@ CONTAINERS: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("pack", CONTAINERS.values(), ids=CONTAINERS)
 def test_the_page_of_a_har_is_read_from_any_container(pack: Callable[[bytes], bytes]) -> None:
-    kept, recipe = read_page(pack(har(DOCUMENT, STYLE, UNKNOWN)))
-    assert [item.url for item in kept] == [item["request"]["url"] for item in (DOCUMENT, STYLE, UNKNOWN)]
+    load, recipe = read_page(pack(har(DOCUMENT, STYLE, UNKNOWN)))
+    asked = [item["request"]["url"] for item in (DOCUMENT, STYLE, UNKNOWN)]
+    assert [item.url for item in load.exchanges] == asked
     assert (len(recipe.objects), recipe.left_out) == (2, 1)
+
+
+def test_of_a_tab_that_went_elsewhere_the_first_page_load_is_replayed() -> None:
+    top = {"_resourceType": "document", "_frameref": "1"}
+    later = {**entry("https://b.example/", at="2026-11-01T12:00:10.000Z"), **top}
+    load, recipe = read_page(har({**DOCUMENT, **top}, STYLE, later))
+    assert (len(recipe.objects), load.later_requests) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -141,8 +149,8 @@ def test_a_file_of_very_many_tiny_values_is_refused_before_they_are_read(make: C
 def test_a_header_of_very_many_fields_of_one_name_is_read_in_time() -> None:
     fields = b'{"name": "a"},' * 400_000
     began = time.process_time()
-    kept, _ = read_page(changed(headers=[]).replace(b"[]", b"[" + fields + b'{"name": "b"}]', 1))
-    assert len(kept) == 1
+    load, _ = read_page(changed(headers=[]).replace(b"[]", b"[" + fields + b'{"name": "b"}]', 1))
+    assert len(load.exchanges) == 1
     assert time.process_time() - began < READ_WITHIN_S
 
 
