@@ -9,6 +9,9 @@ import re
 from collections.abc import Sequence
 from urllib.parse import SplitResult, urldefrag, urlsplit
 
+import idna
+
+from crawler.sites.lists import to_ascii
 from recordings.sizes import Sizes
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -144,12 +147,9 @@ def host_name(url: SplitResult) -> str:
     >>> host_name(urlsplit("https://Bücher.example./")), host_name(urlsplit("about:blank"))
     ('xn--bcher-kva.example', '')
     """
-    host = (url.hostname or "").lower().removesuffix(".")
-    if host.isascii():
-        return host
     try:
-        return host.encode("idna").decode("ascii")
-    except UnicodeError as exc:
+        return to_ascii((url.hostname or "").lower().removesuffix("."))
+    except idna.IDNAError as exc:
         raise OddValue("malformed request.url") from exc
 
 

@@ -2,15 +2,17 @@
 
 A list has a host a line, RANK,HOST lines (Tranco, Umbrella), or columns under a header that names them:
 `domain` or `host`, with a rank (Majestic) or without (Cloudflare Radar), or `origin` with a magnitude that
-many sites share (CrUX). Values may be quoted.
+many sites share (CrUX). Values may be quoted, or be those of JSON objects, as BigQuery exports them.
 """
 
 import csv
 import dataclasses
 import hashlib
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import idna
 
@@ -41,9 +43,11 @@ RANK_COLUMNS = ("rank", "globalrank")
 
 ORIGIN = "origin"
 
+SCHEME_PORTS = {"http": "80", "https": "443"}
+
 FORMS = (
     "a list has a host a line, RANK,HOST lines (Tranco, Umbrella), or a header with `domain` or `host` and "
-    "perhaps `rank` (Majestic, Cloudflare Radar), or with `origin` and `rank` (CrUX)"
+    "perhaps `rank` (Majestic, Cloudflare Radar), or with `origin` and `rank` (CrUX), or the same as JSON"
 )
 
 MIXED = "has other columns than the lines before"
@@ -177,10 +181,13 @@ class Reader:
     def _add_with_magnitude(self, where: str, number: int, origin: str, magnitude: int) -> None:
         before = (self.entries[-1].magnitude if self.entries else None) or 0
         if magnitude < before:
-            raise ListError(f"{where} has rank {magnitude} after rank {before}: ranks must not fall")
-        scheme, _, host = origin.strip().lower().partition("://")
-        if scheme not in ("http", "https"):
+            raise ListError(
+                f"{where} has rank {magnitude} after rank {before}: ranks must not fall, so sort the list"
+            )
+        scheme, _, authority = origin.strip().lower().partition("://")
+        if scheme not in SCHEME_PORTS:
             raise ListError(f"{where} is no origin: {quote(origin)}")
+        host = authority.removesuffix("/").removesuffix(f":{SCHEME_PORTS[scheme]}")
         if f"{scheme}://{host}" in self._seen:
             raise ListError(f"{where} repeats {quote(origin)} of line {self._seen[f'{scheme}://{host}']}")
         self._seen[f"{scheme}://{host}"] = number
@@ -190,9 +197,9 @@ class Reader:
     def _add(self, where: str, number: int, text: str, *, rank: int, magnitude: int | None = None) -> None:
         try:
             host = normalise(text, where=where)
-        except ListError:
+        except ListError as exc:
             if not self._may_skip:
-                raise
+                raise ListError(f"{exc}{_say_remedy(text)}") from exc
             self.skipped += 1
             self._nameless += 1
             return
@@ -204,11 +211,23 @@ class Reader:
 
 def _lines(content: bytes, *, name: str) -> Iterator[tuple[int, list[str]]]:
     """Return the values of the lines that are not blank, with the lines' numbers."""
-    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+    encoding = json.detect_encoding(content)
+    if encoding.startswith(("utf-16", "utf-32")):
+        try:
+            content = content.decode(encoding).encode()
+        except UnicodeDecodeError as exc:
+            raise ListError(
+                f"the list {name} is cut short: it is {encoding.upper()} to byte {exc.start:,}"
+            ) from exc
+    content = content.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if content.startswith((b"[{", b"{")) or (content[:1] == b"[" and content[1:].lstrip()[:1] == b"{"):
+        yield from _json_lines(content, name=name)
+        return
+    for number, raw in enumerate(content.split(b"\n"), 1):
         try:
             line = raw.decode("utf-8").strip()
         except UnicodeDecodeError as exc:
-            raise ListError(f"line {number} of the list {name} is not UTF-8") from exc
+            raise ListError(f"line {number} of the list {name} is not UTF-8: save it as UTF-8") from exc
         if '"' in line:
             try:
                 (values,) = csv.reader([line], strict=True)
@@ -217,6 +236,30 @@ def _lines(content: bytes, *, name: str) -> Iterator[tuple[int, list[str]]]:
             yield number, values
         elif line:
             yield number, line.split(",")
+
+
+def _json_lines(content: bytes, *, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Return the names and then the values of JSON objects, in an array or one a line, with their numbers."""
+    try:
+        rows = json.loads(content) if content[:1] == b"[" else list(map(json.loads, content.splitlines()))
+        cells = [dict(_cells(row)) for row in rows]
+    except (ValueError, RecursionError, AttributeError) as exc:
+        raise ListError(f"the list {name} begins as JSON, but is none to its end: export it again") from exc
+    columns = list(cells[0])
+    if not {column.lower() for column in columns} & {*HOST_COLUMNS, ORIGIN}:
+        raise ListError(f"the list {name} is JSON of no form that is known: {FORMS}")
+    yield 1, columns
+    for number, row in enumerate(cells, 1):
+        yield number, [row[column] for column in columns] if row.keys() == set(columns) else []
+
+
+def _cells(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return the columns and values of a JSON object; of objects within it those of their own."""
+    for column, value in row.items():
+        if isinstance(value, Mapping):
+            yield from _cells(value)
+        else:
+            yield column, str(value)
 
 
 def is_no_site(text: str) -> bool:
@@ -246,10 +289,8 @@ def normalise(text: str, *, where: str) -> str:
     >>> normalise("Bücher.Example.", where="line 1")
     'xn--bcher-kva.example'
     """
-    host = text.strip().lower().removesuffix(".")
     try:
-        if not host.isascii():
-            host = idna.encode(host, uts46=True, transitional=False).decode("ascii")
+        host = to_ascii(text.strip().lower().removesuffix("."))
     except idna.IDNAError as exc:
         raise ListError(f"{where} is no host: {quote(text)}") from exc
     labels = host.split(".")
@@ -258,6 +299,37 @@ def normalise(text: str, *, where: str) -> str:
     if len(host) > HOST_LENGTH or not named or not all(LABEL.fullmatch(label) for label in labels):
         raise ListError(f"{where} is no host: {quote(text)}")
     return host
+
+
+def to_ascii(host: str) -> str:
+    """Return a host name in A-labels, converted as browsers do (UTS 46, non-transitional), symbols included;
+    IDNAError if it has none.
+
+    >>> to_ascii("bücher.example"), to_ascii("☃.example")
+    ('xn--bcher-kva.example', 'xn--n3h.example')
+    """
+    if host.isascii():
+        return host
+    labels = idna.uts46_remap(host, std3_rules=False, transitional=False).split(".")
+    return ".".join(label if label.isascii() else _a_label(label) for label in labels)
+
+
+def _a_label(label: str) -> str:
+    """Return a label in Punycode; a symbol, which IDNA 2008 excludes and browsers do not, is no error."""
+    try:
+        return idna.alabel(label).decode("ascii")
+    except idna.InvalidCodepoint:
+        return f"xn--{label.encode('punycode').decode('ascii')}"
+
+
+def _say_remedy(text: str) -> str:
+    """Return what to do about a URL or an address with a port, which are no hosts; empty for other texts."""
+    address = text.strip().lower().rpartition("://")[2].partition("/")[0]
+    host = parse_host(address.partition(":")[0])
+    if host is None:
+        return ""
+    is_usual = address.partition(":")[2] in ("", *SCHEME_PORTS.values())
+    return f": write {host}" if is_usual else ": leave it out, since sites are visited at the usual ports"
 
 
 def parse_host(text: str) -> str | None:

@@ -49,9 +49,9 @@ def fetch_(
     """Fetch a public list, or check one in a file, and print its id, checksum and length.
 
     A fetched list is kept in the data folder and planned by its id. A FILE holds a host a line or RANK,HOST
-    lines (Umbrella), or is a list of Majestic, Cloudflare Radar or CrUX with its header; plain, gzipped or
-    zipped. Every list is read to its end: a list that is cut short, is empty or has a site twice is an
-    error. International names become A-labels.
+    lines (Umbrella), or is a list of Majestic, Cloudflare Radar or CrUX with its header, or CrUX's JSON as
+    BigQuery exports it; plain, gzipped or zipped. Every list is read to its end: a list that is cut short,
+    is empty or has a site twice is an error. International names become A-labels.
 
     \b
     Example:

@@ -1,6 +1,9 @@
+import functools
 import gzip
 import hashlib
+import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,6 +44,8 @@ def test_ranks_of_a_csv_are_kept_with_or_without_a_header() -> None:
         ("r3---sn-4g5e.example", "r3---sn-4g5e.example"),
         ("_dmarc.example", "_dmarc.example"),
         ("\ufeffexample.com", "example.com"),
+        ("☃.example", "xn--n3h.example"),
+        ("I❤.ws", "xn--i-7iq.ws"),
     ],
 )
 def test_a_host_becomes_lower_case_a_labels(written: str, host: str) -> None:
@@ -134,6 +139,84 @@ def test_crux_ranks_are_magnitudes_that_are_kept_beside_the_place() -> None:
         lists.Entry(2, "a.test", 1000),
         lists.Entry(3, "c.test", 5000),
     ]
+
+
+CRUX: list[dict[str, object]] = [
+    {"origin": "https://b.test", "rank": 1000},
+    {"origin": "https://a.test", "rank": "5000"},
+]
+NESTED = [{"origin": row["origin"], "experimental": {"popularity": {"rank": row["rank"]}}} for row in CRUX]
+
+
+@pytest.mark.parametrize("rows", [CRUX, NESTED])
+@pytest.mark.parametrize(
+    "write",
+    [
+        json.dumps,
+        functools.partial(json.dumps, indent=2),
+        lambda rows: "\n".join(map(json.dumps, rows)) + "\n",
+    ],
+    ids=["array", "indented", "lines"],
+)
+def test_bigquerys_json_of_crux_is_read(write: Callable[[object], str], rows: object) -> None:
+    assert entries(write(rows)) == [lists.Entry(1, "b.test", 1000), lists.Entry(2, "a.test", 5000)]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('[{"origin": "https://a.test"}]', "line 1 of the list l is of no form that is known"),
+        ('[{"origin": "https://a.test", "rank": 1000}', "begins as JSON, but is none to its end"),
+        ('{"origin": "https://a.test", "rank": 1000}\n{"origin"', "begins as JSON, but is none to its end"),
+        ('{"origin": "https://a.test", "rank": 1000}\n7', "begins as JSON, but is none to its end"),
+        (
+            '{"rank": 1000, "origin": "https://a.test"}\n{"origin": 1}',
+            "line 2 of the list l has other columns",
+        ),
+        ('[{"origin": null, "rank": 1000}]', "line 1 of the list l is no origin"),
+        ("{}", "the list l is JSON of no form that is known"),
+        ('[{"site": "a.test"}]', "the list l is JSON of no form that is known"),
+    ],
+)
+def test_json_that_is_no_list_is_said_in_a_line(content: str, message: str) -> None:
+    with pytest.raises(lists.ListError, match=message):
+        entries(content)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
+def test_a_list_may_be_in_any_form_of_unicode(encoding: str) -> None:
+    reader = lists.Reader("l")
+    reader.read("1,a.test\r\n2,bücher.example\r\n".encode(encoding))
+    assert [entry.host for entry in reader.entries] == ["a.test", "xn--bcher-kva.example"]
+
+
+def test_half_a_character_of_utf_16_is_said_in_a_line() -> None:
+    with pytest.raises(lists.ListError, match="the list l is cut short: it is UTF-16 to byte"):
+        lists.Reader("l").read("a.test".encode("utf-16")[:-1])
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("https://a.test/", ": write a.test"),
+        ("a.test:443", ": write a.test"),
+        ("http://a.test:80/x", ": write a.test"),
+        ("a.test:8443", ": leave it out, since"),
+        ("user@a.test", "'user@a.test'$"),
+    ],
+)
+def test_a_line_that_is_no_host_says_what_to_do(line: str, remedy: str) -> None:
+    with pytest.raises(lists.ListError, match=remedy):
+        hosts(line)
+
+
+def test_an_origin_at_its_usual_port_is_a_site_and_another_is_to_be_left_out() -> None:
+    assert hosts("origin,rank\nhttps://a.test:443,1000\nhttp://b.test/,1000") == [
+        (1, "a.test"),
+        (2, "b.test"),
+    ]
+    with pytest.raises(lists.ListError, match=r"line 2 of the list l is no host.*leave it out"):
+        hosts("origin,rank\nhttps://a.test:8443,1000")
 
 
 def test_http_and_https_of_one_host_are_one_site() -> None:
