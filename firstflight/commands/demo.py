@@ -191,10 +191,10 @@ class Line:
             yield
 
     @contextlib.contextmanager
-    def served(self, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    def served(self, host: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
         """Serve the data folder by another process for the length of the block."""
         self.note(next(iter(self._steps)))  # the service is told that there is something to come
-        call = [*END_WITH_PARENT, *self.command("serve", "--port", str(port))]
+        call = [*END_WITH_PARENT, *self.command("serve", "--host", host, "--port", str(port))]
         with (
             self.log.open("ab") as log,
             subprocess.Popen(
@@ -202,19 +202,19 @@ class Line:
             ) as service,
         ):
             try:
-                self._await_service(service, port)
+                self._await_service(service, host, port)
                 yield service
             finally:
                 service.terminate()
 
-    def _await_service(self, service: subprocess.Popen[bytes], port: int) -> None:
+    def _await_service(self, service: subprocess.Popen[bytes], host: str, port: int) -> None:
         """Wait for the first answer. Before it says that it serves, another may have the port."""
         deadline = time.monotonic() + READY_WITHIN_S
         while SERVING not in (log := self.log.read_text(encoding="utf-8")):
             if service.poll() is not None or time.monotonic() > deadline:
                 raise StepFailed(f"`firstflight serve` does not begin: {' '.join(log.split())}")
             time.sleep(0.1)
-        with contextlib.closing(HTTPConnection("127.0.0.1", port, timeout=READY_WITHIN_S)) as connection:
+        with contextlib.closing(HTTPConnection(host, port, timeout=READY_WITHIN_S)) as connection:
             connection.request("GET", "/")
             connection.getresponse()
 
@@ -290,6 +290,7 @@ def fresh_folder(folder: Path) -> Path:
     is_flag=True,
     help="Serve what is there, from the repository's edition to the demo's own report, until Ctrl-C.",
 )
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address of --serve to listen on.")
 @click.option(
     "--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="Port of --serve."
 )
@@ -332,6 +333,7 @@ def command(
     settings: Settings,
     *,
     serve: bool,
+    host: str,
     port: int,
     recorded: bool,
     pages: str | None,
@@ -374,7 +376,7 @@ def command(
         sizes = ("--set", f"max_networks={networks}", "--set", f"seeds={seeds}", "--guests", str(guests))
         with contextlib.ExitStack() as stack:
             stack.callback(line.end)
-            service = stack.enter_context(line.served(port)) if serve else None
+            service = stack.enter_context(line.served(host, port)) if serve else None
             if service:
                 click.echo(f"serve    http://127.0.0.1:{port}/, which shows what follows", err=True)
             import_commands()
