@@ -3,13 +3,26 @@ costs what the one command needs, and `doctor` runs where a library is missing."
 
 import gc
 import importlib
+from collections import UserDict
 from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any
 
 import click
 
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """New objects after which Python looks for cycles of garbage. By its default of 700, a fifth of the time of
 starting and 1 % of a crawler's time are spent on looking, for next to no garbage."""
+
+
+class Imported(UserDict[str, Any]):
+    """Commands by name, given by their places; each is imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        """Import the command of a name."""
+        gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+        module, _, attribute = self.data[name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
 
 
 class LazyGroup(click.Group):
@@ -26,21 +39,18 @@ class LazyGroup(click.Group):
         context_settings: MutableMapping[str, object] | None = None,
     ) -> None:
         """Take the places in the order in which the help lists the commands."""
-        super().__init__(name, callback=callback, help=help, params=params, context_settings=context_settings)
-        self.places = places
+        super().__init__(
+            name,
+            Imported(places),
+            callback=callback,
+            help=help,
+            params=params,
+            context_settings=context_settings,
+        )
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
         """Return the commands in the order of their places."""
-        return list(self.places)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
-        """Return the command at the place of a name."""
-        if cmd_name not in self.places:
-            return None
-        gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-        module, _, attribute = self.places[cmd_name].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
+        return list(self.commands)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -49,4 +59,4 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as exc:
-            raise click.NoSuchCommand(exc.command_name, possibilities=self.places, ctx=ctx) from exc
+            raise click.NoSuchCommand(exc.command_name, possibilities=self.commands, ctx=ctx) from exc

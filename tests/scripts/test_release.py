@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 pytestmark = pytest.mark.process
 
@@ -60,6 +61,9 @@ def test_a_release_has_one_number_in_its_changelog_tag_images_and_wheel(clone: P
     changelog = (clone / "CHANGELOG.md").read_text()
     assert changelog.index("## Unreleased") < changelog.index("## 99.1.0, 20") < changelog.index(ENTRY)
     assert "image: firstflight-api:99.1.0\n" in (clone / "docker-compose.yml").read_text()
+    citation = yaml.safe_load((clone / "CITATION.cff").read_text())
+    assert citation["version"] == "99.1.0"
+    assert f"## 99.1.0, {citation['date-released']}\n" in changelog
     (wheel,) = (clone / "dist").glob("*.whl")
     assert (
         "Version: 99.1.0\n" in zipfile.ZipFile(wheel).read("firstflight-99.1.0.dist-info/METADATA").decode()
