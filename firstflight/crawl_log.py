@@ -15,6 +15,8 @@ from tqdm import tqdm
 from crawler.visit.claim import Claim
 from crawler.visit.observation import Observation
 from crawler.worker.claims import Stored
+from firstflight.bars import bar as progress_bar
+from firstflight.settings import Settings
 from schema.crawls import name_of
 from schema.tables import Crawl
 
@@ -84,11 +86,11 @@ class Lines:
 
 
 @contextlib.contextmanager
-def crawl_log(form: str, crawl: Crawl, *, done: int) -> Iterator[CrawlLog]:
+def crawl_log(settings: Settings, form: str, crawl: Crawl, *, done: int) -> Iterator[CrawlLog]:
     """Return a log in the form TEXT or JSON; `done` is the count of sites that already have their final
     visit."""
     if form == JSON:
         yield Lines(crawl)
         return
-    with tqdm(total=crawl.top, initial=done, unit="site", disable=None) as bar:
+    with progress_bar(settings, total=crawl.top, initial=done, unit="sites") as bar:
         yield Bar(bar)

@@ -38,6 +38,9 @@ class Settings:
     has_lab: bool = False
     """True if the service replays pages that its readers give (/lab)."""
 
+    bar_file: Path | None = None
+    """File that gets how far a command is, in place of a progress bar on a terminal."""
+
     canaries: str | None = None
     """Ids and URLs of canaries, comma-separated; None for the default ones (crawler.control.canaries)."""
 
@@ -169,6 +172,7 @@ def from_environment() -> Settings:
         trusted_hosts=several("FIRSTFLIGHT_TRUSTED_HOSTS"),
         trusted_proxies=several("FIRSTFLIGHT_TRUSTED_PROXIES"),
         has_lab=os.environ.get("FIRSTFLIGHT_LAB") == "1",
+        bar_file=optional("FIRSTFLIGHT_BAR_FILE"),
         canaries=os.environ.get("FIRSTFLIGHT_CANARIES") or None,
         resolvers=os.environ.get("FIRSTFLIGHT_RESOLVERS") or None,
         publish_url=os.environ.get("FIRSTFLIGHT_PUBLISH_URL") or None,

@@ -12,6 +12,10 @@ FILE = "steps"
 """Name of the file in the folder of progress, where a crawl's file ends in .json."""
 
 
+BAR_WIDTH = 20
+"""Characters of a bar."""
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
     """One step, and how far it is."""
@@ -28,6 +32,15 @@ class Step:
     """What is counted, in the plural."""
     seconds_left: int | None = None
     """Time left, if it goes on as it went; None if that is not known."""
+
+    def __str__(self) -> str:
+        """Return the step as a line of text, with a bar while its length is known."""
+        line = f"{self.name:8} {self.what}"
+        if not self.total:
+            return line
+        bar = f"{'#' * (BAR_WIDTH * self.done // self.total):{BAR_WIDTH}}"
+        left = "" if self.seconds_left is None else f", {self.seconds_left} s left"
+        return f"{line} |{bar}| {self.done} of {self.total} {self.unit}{left}"
 
 
 def write_steps(folder: Path, steps: Sequence[Step]) -> None:

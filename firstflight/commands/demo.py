@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import datetime
-import fcntl
 import importlib
 import itertools
 import json
@@ -14,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.client import HTTPConnection, HTTPException
 from multiprocessing import get_context
 from multiprocessing.context import ForkProcess
@@ -24,12 +23,13 @@ from typing import Any
 import click
 
 from api.processes import END_WITH_PARENT
+from firstflight.bars import Reached, read_bar
 from firstflight.errors import Stopped, one_line
 from firstflight.listening import PORT
 from firstflight.settings import Settings
 from recordings.pages.recording import BUNDLED, files_of, read_source
 from replay.errors import ReplayError
-from replay.lab import guest_process
+from replay.lab import guest_process, kernel
 from schema.crawls import CrawlName
 from storage import embedded
 from storage.engine import DatabaseError
@@ -55,8 +55,8 @@ and nothing is replayed of them."""
 SERVING = "serving "
 """Beginning of what `firstflight serve` prints when it has its port."""
 
-INSTALLING = "debian.lock"
-"""File of the cache that scripts/setup has locked while it installs Debian packages."""
+INSTALLING, PERCENT = "debian.lock", "debian.percent"
+"""Files of the cache: scripts/setup locks one while it installs Debian packages; one says how far it is."""
 
 AT_LEAST_ONE = click.IntRange(min=1)
 
@@ -98,6 +98,17 @@ COMMANDS = (
 """Modules of the commands that a demo runs, which are imported once for all."""
 
 
+Count = Callable[[], Reached | None]
+"""Says how far a part is; None while that is not known."""
+
+CLEARED = "\r\033[K"
+"""Goes back to the beginning of a terminal's line, and clears it."""
+
+
+def no_count() -> None:
+    """Of a part whose length is not known."""
+
+
 class StepFailed(click.ClickException):
     """A command of the demo failed; the message has its last lines."""
 
@@ -106,18 +117,25 @@ class Line:
     """Runs firstflight's commands in its own data folder, writes what they print to a log, and says how far
     they are."""
 
-    def __init__(self, data_dir: Path, steps: Mapping[str, str] = BUNDLED_WEB) -> None:
+    def __init__(self, data_dir: Path, cache: Path, steps: Mapping[str, str] = BUNDLED_WEB) -> None:
         """Use `data_dir`, and always the embedded PostgreSQL: a demo must not write to an operator's."""
         self.log = data_dir / LOG
+        self.cache = cache
         self.environment = {
             **os.environ,
             "FIRSTFLIGHT_DATA_DIR": str(data_dir),
+            "FIRSTFLIGHT_BAR_FILE": str(data_dir / "bar"),
             "FIRSTFLIGHT_DATABASE_URL": "",
             "FIRSTFLIGHT_SIGNING_KEY": "",  # a demo's results are not evidence and must not be signed
             "FIRSTFLIGHT_LAB": "1",
         }
         self._steps = {name: Step(name=name, what=what) for name, what in steps.items()}
         self._progress = data_dir / "progress"
+        self._bar = data_dir / "bar"
+        self._name, self._began = next(iter(steps)), time.monotonic()
+        self._count: Count = no_count
+        self._first: Reached | None = None
+        self._counted, self._ended = 0, 0
 
     def command(self, *arguments: str) -> list[str]:
         """Return the command line of one step."""
@@ -129,41 +147,99 @@ class Line:
         write_steps(self._progress, [*self._steps.values()])
 
     @contextlib.contextmanager
-    def part(self, name: str, *, shown: bool = False) -> Iterator[None]:
-        """Say on one line what the block does, and the time that it took; on two if what its commands
-        print is shown."""
-        began = time.monotonic()
+    def part(self, name: str, count: Count = no_count) -> Iterator[None]:
+        """Say on one line what the block does, how far that is, and at last the time that it took."""
         for skipped in itertools.takewhile(name.__ne__, [*self._steps]):
-            if not self._steps[skipped].is_begun:
+            if self._steps[skipped].seconds is None:
                 del self._steps[skipped]
+        self._name, self._began = name, time.monotonic()
+        self._count, self._first, self._counted, self._ended = count, None, 0, 0
         self.note(name, is_begun=True)
-        click.echo(f"{name:8} {self._steps[name].what}", nl=shown, err=True)
+        if not sys.stderr.isatty():
+            click.echo(self._steps[name], nl=False, err=True)
         try:
             yield
         except BaseException:
             click.echo("", err=True)
             raise
-        self.note(name, seconds=round(time.monotonic() - began))
-        click.echo(f"  {self._steps[name].seconds} s", err=True)
+        seconds = round(time.monotonic() - self._began)
+        self.note(name, seconds=seconds, done=0, total=None)
+        shown = f"{CLEARED}{self._steps[name]}" if sys.stderr.isatty() else ""
+        click.echo(f"{shown}  {seconds} s", err=True)
 
-    def step(self, *arguments: str, shown: bool = False) -> None:
-        """Run one command to its end; what it prints is shown, or goes to the log."""
-        with self._begun(arguments, shown=shown) as process:
-            process.join()
+    def commands(self, total: int) -> Count:
+        """Count the commands that have ended, of so many."""
+        return lambda: Reached(done=self._ended, total=total, unit="commands")
+
+    def bars(self, unit: str, total: int | None = None) -> Count:
+        """Count what the bars of commands count in `unit`; of so many, or of what the one bar says."""
+
+        def count() -> Reached | None:
+            reached = read_bar(self._bar)
+            if reached is None or reached.unit != unit:
+                return None
+            return dataclasses.replace(
+                reached, done=self._counted + reached.done, total=total or reached.total
+            )
+
+        return count
+
+    def look(self) -> None:
+        """Say how far the part is, and the kernel that is compiled beside."""
+        if reached := self._count():
+            self._first = self._first or reached
+            elapsed_s = time.monotonic() - self._began
+            self.note(
+                self._name,
+                **dataclasses.asdict(reached),
+                seconds_left=seconds_left(self._first, reached, elapsed_s=elapsed_s),
+            )
+        if self._name != "lab" and (compiled := self.count_compiled()).done:
+            self.note("lab", is_begun=True, **dataclasses.asdict(compiled))
+        if sys.stderr.isatty():
+            click.echo(f"{CLEARED}{self._steps[self._name]}", nl=False, err=True)
+
+    def count_compiled(self) -> Reached:
+        """Count what is compiled of the replay's kernel, here or beside."""
+        return Reached(
+            done=kernel.count_compiled(self.cache / kernel.FOLDER), total=kernel.FILES, unit="files"
+        )
+
+    def wait_for_packages(self) -> None:
+        """Wait for scripts/setup, which holds a lock while it installs Debian packages, and writes how many
+        percent of them are there."""
+        with contextlib.suppress(FileNotFoundError), (self.cache / INSTALLING).open() as lock:
+            if kernel.try_lock(lock):
+                return
+            with self.part("packages", lambda: read_percent(self.cache / PERCENT)):
+                while not kernel.try_lock(lock):
+                    self.look()
+                    time.sleep(LOOKED_AT_EVERY_S)
+
+    def step(self, *arguments: str) -> None:
+        """Run one command to its end; what it prints goes to the log."""
+        self._bar.unlink(missing_ok=True)
+        with self._begun(arguments) as process:
+            while process.is_alive():
+                process.join(LOOKED_AT_EVERY_S)
+                self.look()
         if process.exitcode:
             lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-            last = "" if shown else "\n".join(["", *lines[-LINES_SHOWN:], f"({self.log} has all)"])
+            last = "\n".join(["", *lines[-LINES_SHOWN:], f"({self.log} has all)"])
             raise StepFailed(
                 f"`firstflight {' '.join(arguments)}` ended with exit code {process.exitcode}{last}"
             )
+        self._ended += 1
+        if reached := self._count():
+            self._counted = reached.done
 
     @contextlib.contextmanager
-    def _begun(self, arguments: Sequence[str], *, shown: bool = False) -> Iterator[ForkProcess]:
+    def _begun(self, arguments: Sequence[str]) -> Iterator[ForkProcess]:
         """Start a command; Ctrl-C ends it once, and not by way of the terminal as well."""
         with self.log.open("a", encoding="utf-8") as log:
             log.write(f"$ firstflight {' '.join(arguments)}\n")
         process = get_context("fork").Process(
-            target=run_command, args=(arguments, self.environment, None if shown else self.log)
+            target=run_command, args=(arguments, self.environment, self.log)
         )
         process.start()
         try:
@@ -234,21 +310,38 @@ class Line:
         return " ".join((*values, program(), "serve"))
 
 
+def read_percent(file: Path) -> Reached | None:
+    """Return how many percent of the packages are there; None while nobody has written it."""
+    with contextlib.suppress(OSError, ValueError):
+        return Reached(done=int(file.read_text(encoding="ascii")), total=100, unit="%")
+    return None
+
+
+def seconds_left(first: Reached, now: Reached, *, elapsed_s: float) -> int | None:
+    """Return the time left if it goes on as it went; None if that is not known.
+
+    >>> first, now = Reached(done=10, total=40, unit="loads"), Reached(done=20, total=40, unit="loads")
+    >>> seconds_left(first, now, elapsed_s=5), seconds_left(first, first, elapsed_s=5)
+    (10, None)
+    """
+    since = now.done - first.done
+    return round(elapsed_s / since * (now.total - now.done)) if since > 0 and now.total else None
+
+
 def import_commands() -> None:
     """Import what the commands of a demo need, which their processes then have by being forked."""
     for name in COMMANDS:
         importlib.import_module(f"firstflight.commands.{name}")
 
 
-def run_command(arguments: Sequence[str], environment: Mapping[str, str], log: Path | None) -> None:
-    """Be a command, in a process that was forked for it; all output goes to the log if there is one."""
+def run_command(arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
+    """Be a command, in a process that was forked for it; all output goes to the log."""
     from firstflight.main import main
 
     os.setsid()
-    if log is not None:
-        with log.open("ab") as sink:
-            for number in (1, 2):
-                os.dup2(sink.fileno(), number)
+    with log.open("ab") as sink:
+        for number in (1, 2):
+            os.dup2(sink.fileno(), number)
     sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
     os.environ.update(environment)
     main(arguments, prog_name="firstflight")
@@ -371,7 +464,7 @@ def command(
     with one_line(OSError, HTTPException, DatabaseError):
         folder = fresh_folder(settings.data_dir / "demo")
         put_editions(EDITIONS, folder / "reports")
-        line = Line(folder, RECORDED_WEB if recorded else BUNDLED_WEB)
+        line = Line(folder, settings.cache_dir, RECORDED_WEB if recorded else BUNDLED_WEB)
         began = time.monotonic()
         sizes = ("--set", f"max_networks={networks}", "--set", f"seeds={seeds}", "--guests", str(guests))
         with contextlib.ExitStack() as stack:
@@ -382,11 +475,9 @@ def command(
             import_commands()
             try:
                 if recorded:
-                    year = run_recorded(line, settings.cache_dir, pages=pages or RECORDED_PAGES, sizes=sizes)
+                    year = run_recorded(line, pages=pages or RECORDED_PAGES, sizes=sizes)
                 else:
-                    year = run(
-                        line, settings.cache_dir, pages=pages, browsers=browsers, months=months, sizes=sizes
-                    )
+                    year = run(line, pages=pages, browsers=browsers, months=months, sizes=sizes)
             except KeyboardInterrupt:
                 line.stop()
                 raise Stopped("nothing of the demo runs any more; the same command begins it anew") from None
@@ -418,9 +509,7 @@ def wait_for(service: subprocess.Popen[bytes]) -> None:
             raise StepFailed(f"`firstflight serve` ended with exit code {code}")
 
 
-def run(
-    line: Line, cache: Path, *, pages: str | None, browsers: int, months: int, sizes: Sequence[str]
-) -> str:
+def run(line: Line, *, pages: str | None, browsers: int, months: int, sizes: Sequence[str]) -> str:
     """Run every step, from the list to the report; the report's year. `sizes` are options of the replay."""
     months_in_order = months_until(datetime.datetime.now(datetime.UTC).date(), months)
     *earlier, last = (CrawlName(month=month, kind="localweb") for month in months_in_order)
@@ -429,26 +518,26 @@ def run(
     sites, state = line.log.with_name("sites.txt"), line.log.with_name("localweb.json")
     with line.part("recorded"):
         line.step("import", "pages")
-    wait_for_packages(line, cache)
-    with line.part("crawl"), line.local_web(state, pages):
-        sites.write_text(
-            "\n".join(json.loads(state.read_text(encoding="utf-8"))["sites"]) + "\n", encoding="utf-8"
-        )
-        line.step("list", "fetch", str(sites))
-        for crawl in crawls:
-            named = ("--crawl", crawl.month, "--device", crawl.device, "--kind", crawl.kind)
-            few = () if crawl == last else ("--top", str(FEW_PAGES))
-            line.step("crawl", "plan", *named, "--list", str(sites), *few)
-            line.step(
-                "crawl", "run", "--crawl", str(crawl), "--browsers", str(browsers), "--local-web", str(state)
-            )
-    with line.part("release"):
+    line.wait_for_packages()
+    with line.local_web(state, pages):
+        listed = json.loads(state.read_text(encoding="utf-8"))["sites"]
+        sites.write_text("".join(f"{site}\n" for site in listed), encoding="utf-8")
+        visits = len(listed) + min(FEW_PAGES, len(listed)) * (len(crawls) - 1)
+        with line.part("crawl", line.bars("sites", visits)):
+            line.step("list", "fetch", str(sites))
+            for crawl in crawls:
+                named = ("--crawl", crawl.month, "--device", crawl.device, "--kind", crawl.kind)
+                few = () if crawl == last else ("--top", str(FEW_PAGES))
+                line.step("crawl", "plan", *named, "--list", str(sites), *few)
+                ways = ("--browsers", str(browsers), "--local-web", str(state))
+                line.step("crawl", "run", "--crawl", str(crawl), *ways)
+    with line.part("release", line.commands(2 * len(crawls) + 2)):
         for crawl in crawls:
             line.step("crawl", "seal", "--crawl", str(crawl))
             line.step("release", "build", "--crawl", str(crawl))
         line.step("release", "verify", "--crawl", str(last))
         line.step("database", "stop")
-    replay(line, cache, "--set", f"pages={last}", *sizes)
+    replay(line, "--set", f"pages={last}", *sizes)
     return end(line, last.month, "--crawl", str(last))
 
 
@@ -462,7 +551,7 @@ def months_until(day: datetime.date, count: int) -> list[str]:
     return [f"{month // 12}-{month % 12 + 1:02}" for month in range(number - count + 1, number + 1)]
 
 
-def run_recorded(line: Line, cache: Path, *, pages: str, sizes: Sequence[str]) -> str:
+def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
     """Run every step on the recorded pages, from the import to the report; the report's year.
 
     The sets of other years are imported for the page that shows them beside each other.
@@ -471,29 +560,19 @@ def run_recorded(line: Line, cache: Path, *, pages: str, sizes: Sequence[str]) -
     with line.part("release"):
         line.step("import", "pages", "--all")
         line.step("release", "verify", "--crawl", month, "--offline")
-    wait_for_packages(line, cache)
-    replay(line, cache, "--set", "pages=recorded", "--set", f"max_pages={pages}", *sizes)
+    line.wait_for_packages()
+    replay(line, "--set", "pages=recorded", "--set", f"max_pages={pages}", *sizes)
     return end(line, month)
 
 
-def wait_for_packages(line: Line, cache: Path) -> None:
-    """Wait for scripts/setup, which holds a lock while it installs Debian packages."""
-    with contextlib.suppress(FileNotFoundError), (cache / INSTALLING).open() as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            with line.part("packages"):
-                fcntl.flock(lock, fcntl.LOCK_SH)
-
-
-def replay(line: Line, cache: Path, *options: str) -> None:
+def replay(line: Line, *options: str) -> None:
     """Replay the pages; first wait for a lab that is still built, or build it."""
     try:
-        guest_process.locate(cache)
+        guest_process.locate(line.cache)
     except ReplayError:
-        with line.part("lab", shown=True):
-            line.step("replay", "build-lab", shown=True)
-    with line.part("replay"):
+        with line.part("lab", line.count_compiled):
+            line.step("replay", "build-lab")
+    with line.part("replay", line.bars("loads")):
         line.step("replay", "run", "demo", *options)
 
 
@@ -504,6 +583,6 @@ def end(line: Line, month: str, *crawl: str) -> str:
     """
     with line.part("report"):
         line.step("report", "build", "--year", month[:4], *crawl)
-    with line.part("verify"):
+    with line.part("verify", line.bars("items")):
         line.step("verify", "--offline")
     return month[:4]

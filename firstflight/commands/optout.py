@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import click
 import duckdb
-from tqdm import tqdm
 
 from crawler.sites import lists, optout
 from crawler.sites.lists import ListError
+from firstflight.bars import bar as progress_bar
 from firstflight.commands.options import AS_JSON, show
 from firstflight.connect import database, database_url
 from firstflight.erasing import ErasureError, Journal, Surroundings, Survey, erase, journal, survey
@@ -85,7 +85,7 @@ def add(settings: Settings, *, host: str, erased: bool, dry_run: bool, store: st
 
 
 def _erase(settings: Settings, unfinished: Journal, store: str | None, *, dry_run: bool) -> Iterator[str]:
-    with database(settings) as engine, tqdm(unit=" rows", unit_scale=True, disable=None) as bar:
+    with database(settings) as engine, progress_bar(settings, unit=" rows", unit_scale=True) as bar:
 
         def progress(rows: int) -> None:
             bar.update(rows)

@@ -8,8 +8,8 @@ from typing import Self
 
 import click
 from sqlalchemy import Engine
-from tqdm import tqdm
 
+from firstflight.bars import bar as progress_bar
 from firstflight.commands.options import AS_JSON, CRAWL, NEXT_VERSION, OFFLINE, REASON, show
 from firstflight.connect import database, database_to_read
 from firstflight.errors import one_line
@@ -131,7 +131,7 @@ def build_(settings: Settings, *, name: str, version: int | None, reason: str | 
     with (
         one_line(*EXPECTED),
         database(settings) as engine,
-        tqdm(unit=" rows", unit_scale=True, disable=None) as bar,
+        progress_bar(settings, unit=" rows", unit_scale=True) as bar,
     ):
 
         def progress(done: int, total: int) -> None:
@@ -235,7 +235,7 @@ def publish_(settings: Settings, *, name: str, url: str | None) -> None:
     if url is None:
         click.echo("no store is set (--to or FIRSTFLIGHT_PUBLISH_URL): the release stays where it is")
         return
-    with one_line(*EXPECTED, StoreError), tqdm(unit="B", unit_scale=True, disable=None) as bar:
+    with one_line(*EXPECTED, StoreError), progress_bar(settings, unit="B", unit_scale=True) as bar:
         release = find_release(settings.releases, name)
         if broken := find_faults(release.path, settings.allowed_signers):
             raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}): restore it from a copy")

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator
 
 import click
-from tqdm import tqdm
 
+from firstflight.bars import bar as progress_bar
 from firstflight.commands.options import AS_JSON, OFFLINE
 from firstflight.connect import database_to_read
 from firstflight.errors import one_line
@@ -57,7 +57,7 @@ def judge_all(settings: Settings, *, offline: bool, as_json: bool) -> Iterator[I
             evidence = f"{' '.join(str(exc).split())}; --offline leaves it out"
             unreachable = [Item(kind="database", name="PostgreSQL", state="damaged", said=evidence)]
         every = list_checks(settings, engine)
-        bar = stack.enter_context(tqdm(total=len(every), unit="item", disable=None, leave=False))
+        bar = stack.enter_context(progress_bar(settings, total=len(every), unit="items", leave=False))
         for item in itertools.chain(unreachable, (check() for check in every)):
             bar.update(item not in unreachable)
             if not as_json:

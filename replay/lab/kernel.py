@@ -33,8 +33,14 @@ NEEDED = [
 ]
 """What the build reads of the archive, a sixth of it, as patterns of tar."""
 
-LINES = 820
-"""Lines of output of a build, about."""
+FOLDER = "kernel"
+"""Folder of the cache that has the kernels."""
+
+FILES = 700
+"""Files that a build compiles, about."""
+
+COMPILED = re.compile(rb"^  (CC|AS|HOSTCC) ", re.MULTILINE)
+"""A line of a build's log for each file that it compiles."""
 
 SECONDS_BETWEEN_TRIES = 1
 """Time between two looks at another build."""
@@ -103,7 +109,7 @@ def patches() -> list[Path]:
 
 def kernel_path(cache: Path) -> Path:
     """Return the path of the kernel built from these inputs."""
-    return cache / "kernel" / build_key(package_version())[:16] / "linux"
+    return cache / FOLDER / build_key(package_version())[:16] / "linux"
 
 
 def locate(cache: Path) -> Path:
@@ -181,10 +187,9 @@ def sole_builder(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
     with (folder / ".lock").open("w") as lock:
         if not try_lock(lock):
             say("waiting for another build of the guest kernel")
+            began = time.monotonic()
             while not try_lock(lock):
-                for log in folder.glob(".build-*/log"):
-                    with contextlib.suppress(FileNotFoundError):
-                        show_progress(log.read_bytes().count(b"\n"))
+                show_progress(count_compiled(folder), began)
                 time.sleep(SECONDS_BETWEEN_TRIES)
         for stale in folder.glob(".build-*"):
             shutil.rmtree(stale, ignore_errors=True)
@@ -200,10 +205,22 @@ def try_lock(file: IO[str]) -> bool:
     return True
 
 
-def show_progress(lines: int) -> None:
-    """Show on a terminal how much of a build is done, by the lines of its log."""
+def count_compiled(folder: Path) -> int:
+    """Return how many files the build that runs in the folder of kernels has compiled; 0 if none runs."""
+    compiled = 0
+    for log in folder.glob(".build-*/log"):
+        with contextlib.suppress(FileNotFoundError):
+            compiled = len(COMPILED.findall(log.read_bytes()))
+    return min(compiled, FILES)
+
+
+def show_progress(compiled: int, began: float) -> None:
+    """Show on a terminal how many files a build has compiled, and how long the others take."""
     if sys.stderr.isatty():
-        print(f"{min(99, 100 * lines // LINES):3} %", end="\r", file=sys.stderr, flush=True)
+        bar = f"{'#' * (20 * compiled // FILES):20}"
+        left_s = (time.monotonic() - began) / max(compiled, 1) * (FILES - compiled)
+        left = f", {left_s:.0f} s left" if compiled else ""
+        print(f"|{bar}| {compiled} of {FILES} files{left} ", end="\r", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
@@ -228,6 +245,7 @@ def publish(finished: Path, place: Path) -> None:
 
 def run(argv: list[str], *, log: Path, shows_progress: bool = False) -> None:
     """Run a step of a build with its output in `log`; BuildFailed shows the end of the log."""
+    began, compiled = time.monotonic(), 0
     with (
         log.open("ab") as sink,
         subprocess.Popen(
@@ -235,11 +253,12 @@ def run(argv: list[str], *, log: Path, shows_progress: bool = False) -> None:
         ) as process,
     ):
         assert process.stdout
-        for number, line in enumerate(process.stdout):
+        for line in process.stdout:
             sink.write(line)
-            if shows_progress:
+            if shows_progress and COMPILED.match(line):
                 sink.flush()
-                show_progress(number)
+                compiled = min(compiled + 1, FILES)
+                show_progress(compiled, began)
     if process.returncode != 0:
         tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-5:]
         raise BuildFailed(f"{Path(argv[0]).name} failed: {' | '.join(tail)}")

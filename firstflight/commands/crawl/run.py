@@ -145,7 +145,7 @@ def run(
                     limits=limits,
                     revive=make_restarter(settings),
                 )
-                tally, code = asyncio.run(_crawl(engine, crawl, crew, log=log, progress=settings.progress))
+                tally, code = asyncio.run(_crawl(settings, engine, crawl, crew, log=log))
         elif not until_empty:
             raise CrawlSealed(f"{name_of(crawl)} is sealed: it is never written again")
     show(
@@ -181,15 +181,15 @@ def _surround(
 
 
 async def _crawl(
-    engine: Engine, crawl: Crawl, crew: Assembly, *, log: str, progress: Path
+    settings: Settings, engine: Engine, crawl: Crawl, crew: Assembly, *, log: str
 ) -> tuple[Tally, int]:
     """Run; return what the run did and the exit code: 0,
     or 128 and the number of the signal that stopped it."""
     stop = asyncio.Event()
     received = catch_signals(stop)
     left = await asyncio.to_thread(count_open_sites, engine, crawl)
-    with crawl_log(log, crawl, done=crawl.top - left) as output:
-        async with keep_progress(engine, crawl, progress):
+    with crawl_log(settings, log, crawl, done=crawl.top - left) as output:
+        async with keep_progress(engine, crawl, settings.progress):
             tally = await crew.run(engine, crawl, stop=stop, on_stored=output.stored, say=output.say)
     return tally, 128 + received[0] if tally.ended == STOPPED and received else 0
 

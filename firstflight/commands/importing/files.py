@@ -2,14 +2,13 @@
 releases of page loads that other tools recorded."""
 
 import functools
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
-from tqdm import tqdm
 
+from firstflight.bars import bar as progress_bar
 from firstflight.commands.importing.imported import describe_imported, imported_facts
 from firstflight.commands.options import AS_JSON, MONTH, NEXT_VERSION, REASON, Pattern, show
 from firstflight.errors import one_line
@@ -160,7 +159,7 @@ def run(
     """Import the files and print what was made."""
     with one_line(RecordingError, ReleaseError, SigningFailed):
         settings.check_signer()
-        with tqdm(total=len(paths), unit="file", file=sys.stderr, disable=None) as bar:
+        with progress_bar(settings, total=len(paths), unit="files") as bar:
             files = read_files(paths, read, strict=strict, progress=bar.update, refused=report_left_out)
         built = import_files(
             settings,

@@ -1,8 +1,8 @@
 """`firstflight replay backcast`: hold the replay and the rule against the experiment of 2010."""
 
 import click
-from tqdm import tqdm
 
+from firstflight.bars import bar as progress_bar
 from firstflight.commands.options import AS_JSON, show
 from firstflight.commands.replay.lab import find_lab
 from firstflight.commit import code_commit
@@ -58,7 +58,7 @@ def run_backcast(settings: Settings, *, seeds: int, unless_stored: bool, as_json
     loads = calibration.count_loads() + experiment.count_loads(seeds=seeds)
     with one_line(ReplayError, OSError):
         lab = find_lab(settings.cache_dir)
-        with tqdm(total=loads, unit="load", disable=None, desc="back-cast") as progress:
+        with progress_bar(settings, total=loads, unit="loads", desc="back-cast") as progress:
             calibrated = calibration.calibrate(lab, progress)
             loads_by_cell = experiment.run_experiment(lab, calibrated, seeds=seeds, progress=progress)
         figures = tuple(figures_of(loads_by_cell, calibrated))

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 import msgspec
-from tqdm import tqdm
 
+from firstflight.bars import bar as progress_bar
 from firstflight.commands.options import AS_JSON, show
 from firstflight.commands.replay.lab import find_lab
 from firstflight.commands.replay.sources import Source, find_source
@@ -158,7 +158,7 @@ def run_decision(
 
     @contextlib.contextmanager
     def show_progress(what: str, loads: int) -> Iterator[None]:
-        with tqdm(desc=what, unit="load", total=loads, disable=None) as stages.progress:
+        with progress_bar(settings, desc=what, unit="loads", total=loads) as stages.progress:
             yield
 
     def load(plans: Sequence[Plan]) -> Loaded:
@@ -190,7 +190,7 @@ def run_full(settings: Settings, full: FullReplay, folder: Path, *, guests: int)
     total = count_parts(full.cells, guests=guests)
     if done := count_whole_parts(folder, plan, total):
         click.echo(f"{done} of {total} parts were done already", err=True)
-    with tqdm(total=len(full.cells), unit="load", disable=None, desc="replay") as progress:
+    with progress_bar(settings, total=len(full.cells), unit="loads", desc="replay") as progress:
         one_part = functools.partial(replay_part, lab, progress=progress, responses=plan["responses"])
         try:
             replay_parts(full.cells, folder, plan, total, guests=guests, replayer=one_part)

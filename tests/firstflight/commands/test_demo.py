@@ -3,6 +3,7 @@ over a few of the bundled pages."""
 
 import contextlib
 import datetime
+import fcntl
 import functools
 import hashlib
 import itertools
@@ -15,7 +16,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx2
 import pyarrow.compute as pc
@@ -28,7 +31,7 @@ from firstflight.commands.demo import Line, StepFailed, replay
 from firstflight.errors import INTERRUPTED
 from releases.catalogue import Release, find_release, releases
 from storage import embedded
-from storage.steps import read_steps
+from storage.steps import Step, read_steps
 from storage.sums import broken_sums, checksum_of
 from tests.circles import ALL
 from tests.firstflight.commands.served import WITHIN_S
@@ -110,7 +113,7 @@ def test_a_demo_serves_the_edition_before_it_crawls_and_stopped_leaves_nothing_r
 
 
 def test_a_step_that_fails_shows_its_last_lines_and_the_log(tmp_path: Path) -> None:
-    line = Line(tmp_path)
+    line = Line(tmp_path, tmp_path)
     with pytest.raises(StepFailed) as caught:
         line.step("crawl", "plna")
     lines = caught.value.message.splitlines()
@@ -122,16 +125,37 @@ def test_a_step_that_fails_shows_its_last_lines_and_the_log(tmp_path: Path) -> N
 
 
 def test_a_lab_that_cannot_be_built_stops_the_demo_before_its_replay(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "dpkg-query").symlink_to("/usr/bin/dpkg-query")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("FIRSTFLIGHT_CACHE_DIR", str(tmp_path))
-    with pytest.raises(StepFailed, match="`firstflight replay build-lab` ended with exit code 1"):
-        replay(Line(tmp_path), tmp_path)
-    lab, error = capfd.readouterr().err.splitlines()[:2]
-    assert lab.startswith("lab ")
+    with pytest.raises(StepFailed) as caught:
+        replay(Line(tmp_path, tmp_path))
+    ended, *_, error, _ = caught.value.message.splitlines()
+    assert ended == "`firstflight replay build-lab` ended with exit code 1"
     assert error.startswith("Error: to build the replay's kernel: apt-get install ")
+
+
+def test_a_demo_waits_for_packages_and_says_how_many_percent_are_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = Line(tmp_path / "demo", tmp_path)
+    (tmp_path / "debian.percent").write_text("40\n")
+    line.wait_for_packages()
+    assert capsys.readouterr().err == ""
+    with (tmp_path / "debian.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with ThreadPoolExecutor() as pool:
+            waiting = pool.submit(line.wait_for_packages)
+            with contextlib.suppress(TimeoutError):
+                waiting.result(timeout=2)
+            assert not waiting.done()
+            steps = read_steps(tmp_path / "demo" / "progress")
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            waiting.result(timeout=WITHIN_S)
+    (packages,) = (step for step in steps if step.name == "packages")
+    assert (packages.done, packages.total, packages.unit) == (40, 100, "%")
 
 
 def started(release: Release) -> list[datetime.datetime]:
@@ -140,16 +164,31 @@ def started(release: Release) -> list[datetime.datetime]:
     return started
 
 
+class Done(NamedTuple):
+    """A demo that has made everything."""
+
+    folder: Path
+    printed: list[str]
+    address: str
+    steps: set[Step]
+    """States of its steps that its readers saw."""
+
+
 @pytest.fixture(scope="module")
-def done(server_folder: Path) -> Iterator[tuple[Path, list[str], str]]:
-    """The folder of a demo of a few pages, what it printed, and the address at which it serves on."""
+def done(server_folder: Path) -> Iterator[Done]:
+    """A demo of a few pages that has ended, and serves on."""
     folder, port = server_folder / "line", free_port()
     more = ("--networks", str(NETWORKS), "--months", str(MONTHS), "--port", str(port))
     with begin(folder, "--pages", str(PAGES), "--seeds", str(SEEDS), *more) as demo:
         assert demo.stdout is not None
-        printed = list(itertools.islice(demo.stdout, 5))
+        with ThreadPoolExecutor() as pool:
+            printing = pool.submit(list, itertools.islice(demo.stdout, 5))
+            steps = set()
+            while not printing.done():
+                steps |= {*read_steps(folder / "demo" / "progress")}
+                time.sleep(0.2)
         assert demo.poll() is None, demo.communicate()
-        yield folder / "demo", printed, f"http://127.0.0.1:{port}/"
+        yield Done(folder / "demo", printing.result(), f"http://127.0.0.1:{port}/", steps)
         demo.send_signal(signal.SIGINT)
         demo.communicate(timeout=WITHIN_S)
     assert demo.returncode == 0
@@ -159,10 +198,21 @@ def done(server_folder: Path) -> Iterator[tuple[Path, list[str], str]]:
 @pytest.mark.browser
 @pytest.mark.lab
 @pytest.mark.slow
-def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(
-    done: tuple[Path, list[str], str],
-) -> None:
-    demo, printed, _ = done
+def test_the_demo_says_how_far_its_crawls_releases_and_loads_are(done: Done) -> None:
+    crawls = MONTHS + 2
+    counted = {(step.name, step.unit): step.total for step in done.steps if step.total}
+    assert counted["crawl", "sites"] == PAGES + 2 * (crawls - 1)
+    assert counted["release", "commands"] == 2 * crawls + 2
+    assert counted["replay", "loads"] == PAGES * len(WINDOWS) * NETWORKS * SEEDS
+    assert any(0 < step.done < step.total and step.seconds_left for step in done.steps if step.total)
+    assert read_steps(done.folder / "progress") == ()
+
+
+@pytest.mark.browser
+@pytest.mark.lab
+@pytest.mark.slow
+def test_the_demo_goes_from_a_crawl_to_a_report_whose_numbers_can_be_traced(done: Done) -> None:
+    demo, printed, *_ = done
     (report,) = (folder for folder in demo.glob("reports/*/v1") if "edition" not in folder.parent.name)
     took, answer, where, command, _ = map(str.strip, printed)
     log = (demo / "log").read_text(encoding="utf-8")
@@ -248,9 +298,9 @@ def drawn(page: Page, description: str) -> bool:
 @pytest.mark.lab
 @pytest.mark.slow
 def test_the_demo_is_served_with_its_months_in_a_series_the_history_the_explorer_and_the_lab(
-    done: tuple[Path, list[str], str],
+    done: Done,
 ) -> None:
-    demo, _, address = done
+    demo, address = done.folder, done.address
     months = sorted(
         release.crawl.month
         for release in releases(demo / "releases")

@@ -123,11 +123,11 @@ def test_a_second_build_waits_for_the_first_and_shows_how_far_it_is(
     with contextlib.ExitStack() as first:
         first.enter_context(kernel.sole_builder(tmp_path, pytest.fail))
         (tmp_path / ".build-first").mkdir()
-        (tmp_path / ".build-first" / "log").write_text("CC a.o\nCC b.o\n")
+        (tmp_path / ".build-first" / "log").write_text("  CC      a.o\n  HOSTCC  b.o\n  AR      c.a\n")
         monkeypatch.setattr(kernel, "SECONDS_BETWEEN_TRIES", 0)
 
-        def show_and_end_the_first(lines: int) -> None:
-            shown.append(lines)
+        def show_and_end_the_first(compiled: int, _began: float) -> None:
+            shown.append(compiled)
             first.close()
 
         monkeypatch.setattr(kernel, "show_progress", show_and_end_the_first)

@@ -1,0 +1,54 @@
+"""Progress bars of commands: on a terminal, or in a file for who runs the command as one of several steps."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from firstflight.settings import Settings
+from storage.staging import write_whole
+
+TOLD_EVERY_S = 0.5
+"""Least time between two states of a bar in a file."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Reached:
+    """How far a bar is."""
+
+    done: int
+    total: int | None
+    unit: str
+
+
+class _Told(tqdm):  # type: ignore[type-arg]  # it has parameters in its stubs alone
+    """A bar in a file."""
+
+    def __init__(self, told_to: Path, **options: Any) -> None:  # noqa: ANN401  # tqdm's
+        self._told_to = told_to
+        super().__init__(file=io.StringIO(), mininterval=TOLD_EVERY_S, **options)
+
+    def display(self, *_: object, **__: object) -> None:
+        total = None if self.total is None else int(self.total)
+        reached = Reached(done=int(self.n), total=total, unit=self.unit.strip())
+        write_whole(self._told_to, json.dumps(dataclasses.asdict(reached)).encode())
+
+
+def bar(settings: Settings, **options: Any) -> tqdm[Any]:  # noqa: ANN401  # tqdm's
+    """Return a bar with tqdm's options; it shows nothing where there is no terminal."""
+    if settings.bar_file is not None:
+        return _Told(settings.bar_file, **options)
+    return tqdm(disable=None, **options)
+
+
+def read_bar(file: Path) -> Reached | None:
+    """Return how far the bar of a command is; None before it has one."""
+    try:
+        return Reached(**json.loads(file.read_bytes()))
+    except FileNotFoundError:
+        return None
