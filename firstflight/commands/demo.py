@@ -93,7 +93,7 @@ RECORDED_WEB = {
 
 COMMANDS = (
     *("importing.pages", "crawl.plan", "crawl.run", "crawl.end", "database", "list", "localweb", "release"),
-    *("replay.run", "report", "report_versions", "verify"),
+    *("replay.run", "report.build", "verify"),
 )
 """Modules of the commands that a demo runs, which are imported once for all."""
 

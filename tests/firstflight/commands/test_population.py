@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from firstflight.commands.report import check_population
+from firstflight.commands.report.ready import check_population
 from firstflight.main import main
 from firstflight.settings import from_environment
 from firstflight.verification import list_checks

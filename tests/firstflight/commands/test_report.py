@@ -9,8 +9,8 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from firstflight.commands import report_recompute
 from firstflight.commands.report import command
+from firstflight.commands.report import recompute as report_recompute
 from firstflight.main import main
 from firstflight.settings import Settings
 from reports.publishing.recompute import Recomputed

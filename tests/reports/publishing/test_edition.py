@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from firstflight.commands.report_recompute import report_places
+from firstflight.commands.report.recompute import report_places
 from firstflight.main import main
 from firstflight.settings import from_environment
 from releases.formatting import in_ascii

@@ -1,103 +1,24 @@
-"""`firstflight report`: the annual report."""
+"""`firstflight report build`: a version of a year's report."""
 
 import datetime
 
 import click
 
-from firstflight.commands.options import AS_JSON, DAY, OF_YEAR, SERIES_NAME, Pattern, Statement, show
-from firstflight.commands.report_extracts import draft, edition
-from firstflight.commands.report_recompute import recompute, report_places
-from firstflight.commands.report_versions import verify_, versions, withdraw_
+from firstflight.commands.options import AS_JSON, DAY, OF_YEAR, Pattern, Statement
+from firstflight.commands.report.recompute import report_places
 from firstflight.commit import code_commit
-from firstflight.connect import database_to_read
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
-from replay.networks.population_csv import PopulationError
-from replay.networks.profiles import MOST_MONTHS, is_stale
-from replay.networks.stored_populations import CURRENT, find_population
 from reports.inputs.replays import ReportError
 from reports.inputs.report_inputs import read_inputs
 from reports.publishing.publish import NEXT, Published, Wanted, publish_report
-from storage.engine import DatabaseError
 from storage.report_versions import CONTENT, PAGE, ReportVersionError
 from storage.signatures import SigningFailed
-from storage.year import SERIES, NotReady, year_of
 from verdict.evidence import EvidenceError
 
 
-@click.group()
-def command() -> None:
-    """Build the annual report and keep its versions, or tell whether a year is ready for it.
-
-    \b
-    Example:
-      firstflight report ready --year 2026
-      firstflight report build --year 2026
-      firstflight report versions --year 2026
-      firstflight report verify --year 2026
-      firstflight report recompute 2026 v1 number-fits
-      firstflight report draft --year 2026
-      firstflight report edition editions/2026 --year 2026
-      firstflight report withdraw --year 2026 --version 1 --reason "the replay had a wrong kernel"
-    """
-
-
-@command.command()
-@OF_YEAR
-@click.option(
-    "--series",
-    type=SERIES_NAME,
-    default=SERIES,
-    show_default=True,
-    help="A crawl's name without its month.",
-)
-@AS_JSON
-@click.pass_obj
-def ready(settings: Settings, *, year: int, series: str, as_json: bool) -> None:
-    """Tell whether a year's newest crawl is over and the population of networks fresh that replays take by
-    default, and which months are missing.
-
-    The last line is the crawl's name. A population is stale if it is more than 24 months older than the
-    crawl.
-
-    \b
-    Example:
-      firstflight report ready --year 2026
-    """
-    with one_line(DatabaseError, NotReady, PopulationError), database_to_read(settings) as engine:
-        with engine.connect() as connection:
-            months = year_of(connection, year, series=series)
-        newest = months.newest()
-        check_population(settings, CURRENT, max(months.sealed))
-    unsealed = [month for month, sealed in months.sealed.items() if not sealed]
-    lines = [f"{year}: {sum(months.sealed.values())} of 12 months sealed"]
-    lines += [
-        f"{state}: {', '.join(names)}"
-        for state, names in (("no crawl", months.missing), ("not sealed", unsealed))
-        if names
-    ]
-    show(
-        {"crawl": newest, "sealed": months.sealed, "missing": months.missing},
-        as_json=as_json,
-        lines=[*lines, newest],
-    )
-
-
-def check_population(settings: Settings, population_id: str, month: str) -> None:
-    """Raise NotReady if a stored population is too old for the crawl of `month`.
-
-    PopulationError if it is missing or damaged.
-    """
-    measured = find_population(settings.populations, population_id).populations[0].measured
-    if is_stale(measured, month):
-        raise NotReady(
-            f"the population {population_id} was measured in {measured}, which is more than {MOST_MONTHS} "
-            f"months before {month}: fetch a newer one by `firstflight population fetch`"
-        )
-
-
-@command.command()
+@click.command()
 @OF_YEAR
 @click.option(
     "--crawl",
@@ -194,7 +115,3 @@ def print_published(published: Published, *, as_json: bool) -> None:
         (version.folder / CONTENT).read_text(encoding="utf-8") if as_json else f"{version.folder / PAGE}\n"
     )
     click.echo(output, nl=False)
-
-
-for subcommand in (versions, withdraw_, verify_, recompute, draft, edition):
-    command.add_command(subcommand)
