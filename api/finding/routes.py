@@ -221,12 +221,16 @@ def search_documents(words: Sequence[str], base_url: str) -> list[tuple[Section,
     ]
 
 
+ALSO_CALLED = {"pages": "page weight"}
+"""What others call a measure, where its definition does not have their words."""
+
+
 def search_measures(words: Sequence[str]) -> list[tuple[str, str]]:
     """Names and definitions of the measures that have every word."""
     return [
         (name, text)
         for name, text in MEASURES.items()
-        if _has(words, f"{name} {name.replace('_', ' ')} {text}")
+        if _has(words, f"{name} {name.replace('_', ' ')} {text} {ALSO_CALLED.get(name, '')}")
     ]
 
 
