@@ -69,7 +69,7 @@ def read_run(number: int, folder: Path, *, peak_mb: float) -> Run:
         run=number,
         answer=decision_text(answer, replayed.rule),
         is_settled=answer.is_settled,
-        verdicts={repr(judgement.window): judgement.verdict for judgement in answer.judgements},
+        verdicts={str(judgement.window): judgement.verdict for judgement in answer.judgements},
         core_minutes=round(sum(fact["core_s"] for fact in facts) / 60, 1),
         wall_minutes=round(sum(fact["wall_s"] for fact in facts) / 60, 1),
         loads=sum(len(table) for table in tables),

@@ -16,7 +16,6 @@ from typing_extensions import TypedDict
 
 from releases.catalogue import ReleaseFacts
 from releases.formatting import visible_text
-from replay.runs.initial_window import in_json
 from reports.answer import Answer
 from reports.inputs.replays import ReportError
 from reports.sections.servers import ServersFacts
@@ -293,8 +292,8 @@ def schema() -> dict[str, Any]:
 
 
 def round_floats(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
-    """Return `value` with each float rounded to DIGITS significant digits, tuples as lists, an end without
-    bound as null, and paced windows as text."""
+    """Return `value` with each float rounded to DIGITS significant digits, tuples as lists, and an end
+    without bound as null."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
@@ -303,7 +302,7 @@ def round_floats(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
         return {round_floats(key): round_floats(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [round_floats(inner) for inner in value]
-    return in_json(value) if isinstance(value, int) else value
+    return value
 
 
 def canonical(content: Mapping[str, Any]) -> str:

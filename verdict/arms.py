@@ -10,15 +10,15 @@ from typing import Any
 from replay.networks.distances import FAR, NEAR
 from replay.networks.queues import QUEUES
 from replay.runs.conditions import Neighbours
-from replay.runs.initial_window import Paced
 from replay.runs.origins import AS_TCP, ONE_SENDER
+from replay.runs.policy import PACED, Policy
 from verdict.question import HALF_LOADED, STRATA, Question
 from verdict.sampling import Plan
 
-WINDOWS = (10, Paced(16), 16, Paced(20))
+WINDOWS = (Policy(10), Policy(16, PACED), Policy(16), Policy(20, PACED))
 """Windows around the price of 2010."""
 
-SHARED_WINDOWS = (10, Paced(16), 16, 30)
+SHARED_WINDOWS = (Policy(10), Policy(16, PACED), Policy(16), Policy(30))
 """Windows on a half-loaded line."""
 
 NETWORKS, PAGES = 8, 2
@@ -38,7 +38,7 @@ class Input:
     title: str
     changes: dict[str, Any] = field(hash=False)
     """Conditions that differ from the question's."""
-    windows: tuple[int, ...] = WINDOWS
+    windows: tuple[Policy, ...] = WINDOWS
 
     def question(self, of: Question) -> Question:
         """Return the question under this input."""

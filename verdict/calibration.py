@@ -44,7 +44,7 @@ from replay.backcast.published import (
 )
 from replay.errors import ReplayError
 from replay.lab.player import player_key
-from replay.runs.initial_window import in_json
+from replay.runs.policy import Policy, at_once
 from replay.runs.replay_folder import kernel_facts
 from schema.computed_tables import CELL
 from storage.staging import put_in_place
@@ -71,7 +71,7 @@ ORIGIN = ("format_version", "commit", "kernel", "player", "rule_version", "seeds
 INSTRUMENT = {"kernel": "kernel", "player": "page player", "rule_version": "version of the rule"}
 """Facts of a replay that a back-cast must share, in words."""
 
-BACKCAST_RULE = dataclasses.replace(RULE, incumbent=BASE, candidates=CANDIDATES, guards=())
+BACKCAST_RULE = dataclasses.replace(RULE, incumbent=Policy(BASE), candidates=at_once(*CANDIDATES), guards=())
 """The rule with the candidates of the 2010 paper and its incumbent; no other constant is changed. The paper
 measured nothing that the guards are asked of."""
 
@@ -152,7 +152,7 @@ class Standing:
             f"Over the networks of the {CENTERS[center]} data centre of 2010 the rule chooses IW "
             f"{choice['window']}, not IW {EXPERIMENT}."
             for center, choice in self.content["choices"].items()
-            if choice["window"] != EXPERIMENT
+            if Policy.parse(choice["window"]) != Policy(EXPERIMENT)
         ]
         return tuple(Reason(level="low", sentence=sentence) for sentence in [*missed, *other])
 
@@ -248,7 +248,7 @@ def evidence_of_2010(rows: Sequence[Mapping[str, Any]], center: DataCenter) -> E
     population = next(population for population in populations() if population.id.startswith(center.lower()))
     networks = weighted_networks([dataclasses.replace(population, slow=False)])
     table = pa.table({name: [row[name] for row in rows] for name in CELL_COLUMNS})
-    return evidence_of(table, networks, incumbent=BASE)
+    return evidence_of(table, networks, incumbent=Policy(BASE))
 
 
 def choose_windows(experiment: Experiment, calibrated: Calibrated) -> dict[DataCenter, Answer]:
@@ -284,10 +284,10 @@ def content_of(
         "choices": {
             center: {
                 "kind": answer.kind,
-                "window": in_json(answer.window),
+                "window": str(answer.window),
                 "candidates": [
                     {
-                        "window": in_json(candidate.window),
+                        "window": str(candidate.window),
                         "verdict": candidate.verdict,
                         "gain_percent": candidate.gain_percent.estimate,
                         "resent_pp": candidate.resent_pp.estimate,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from releases.interval import Interval
+from replay.runs.policy import Policy
 from verdict.effects import Effects, Name
 from verdict.judgement import Judgement
 from verdict.rule import Rule
@@ -17,7 +18,7 @@ MOST_TIMES = 100
 class Closing:
     """What an open window needs."""
 
-    window: int
+    window: Policy
     loads: float | None
     """So many times the loads, over the same pages; None where no number of loads would do."""
     pages: float | None
@@ -71,7 +72,7 @@ def _most(times: Sequence[float | None]) -> float | None:
 
 
 def _find_need(
-    effects: Effects, factors: dict[Name, float], interval: Interval, target: float, window: int
+    effects: Effects, factors: dict[Name, float], interval: Interval, target: float, window: Policy
 ) -> Closing:
     """Return what shrinks half an interval to `target`."""
     parts = effects.components(factors)

@@ -10,13 +10,14 @@ one vector, so that a net benefit or a difference between two windows is a combi
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from releases.interval import Interval
+from replay.runs.policy import Policy
 from verdict.evidence import Evidence, Load
 from verdict.student import Floats, Integers, student_quantile
 
@@ -134,8 +135,8 @@ LEVELS = (
 
 BY_ID = {quantity.id: quantity for quantity in (*QUANTITIES, *LEVELS)}
 
-Name = tuple[str, int]
-"""A quantity and a window."""
+Name = tuple[str, Hashable]
+"""A quantity and a policy; studies compare others, such as years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,23 +218,23 @@ class Effects:
         )
         return Components(pages=max(0.0, page - pair), networks=max(0.0, network - pair), pairs=pair)
 
-    def of(self, quantity: str, window: int) -> Estimate:
+    def of(self, quantity: str, window: Hashable) -> Estimate:
         """Return the change of a quantity at a window; of a time that of its logarithm."""
         return self.combine({(quantity, window): 1.0})
 
-    def saved(self, quantity: str, window: int, tail: float, *, over: int | None = None) -> Interval:
+    def saved(self, quantity: str, window: Hashable, tail: float, *, over: Hashable = None) -> Interval:
         """Return the quantity in its unit, a time in per cent saved against the incumbent or the window
         `over`."""
         names = {(quantity, window): 1.0, **({} if over is None else {(quantity, over): -1.0})}
         interval = self.combine(names).interval(tail)
         return percent_saved(interval) if BY_ID[quantity].is_log else interval
 
-    def net_benefit_factors(self, window: int, *, price_pp: float, time: str) -> dict[Name, float]:
+    def net_benefit_factors(self, window: Hashable, *, price_pp: float, time: str) -> dict[Name, float]:
         """Return the combination whose error is that of the net benefit, by the delta method."""
         slope = 100 * math.exp(float(self.values[self.names[time, window]]))
         return {(time, window): -price_pp * slope, ("resent", window): -1.0}
 
-    def net_benefit(self, window: int, tail: float, *, price_pp: float, time: str = "page") -> Interval:
+    def net_benefit(self, window: Hashable, tail: float, *, price_pp: float, time: str = "page") -> Interval:
         """Return the price times per cent of time saved, less payload sent again, in percentage points."""
         gain = 100 * -math.expm1(float(self.values[self.names[time, window]]))
         value = price_pp * gain - float(self.values[self.names["resent", window]])
@@ -262,7 +263,11 @@ def percent_saved(change: Interval) -> Interval:
 
 
 def measure(
-    evidence: Evidence, windows: Sequence[int], *, incumbent: int, quantities: Sequence[Quantity] = QUANTITIES
+    evidence: Evidence,
+    windows: Sequence[Policy],
+    *,
+    incumbent: Policy,
+    quantities: Sequence[Quantity] = QUANTITIES,
 ) -> Effects:
     """Return the effects of the windows against the incumbent; NaN where no pair of loads is complete."""
     base = evidence.at(incumbent)
@@ -276,7 +281,7 @@ def measure(
     )
 
 
-def measure_again(evidence: Evidence, *, incumbent: int) -> Effects:
+def measure_again(evidence: Evidence, *, incumbent: Policy) -> Effects:
     """Return the differences of the incumbent by another route from itself, under the incumbent's name."""
     load, base = evidence.again, evidence.at(incumbent)
     changes = {name: BY_ID[name].of(load, base) for name in EQUAL}

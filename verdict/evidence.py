@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from replay.networks.profiles import Population
 from replay.runs.conditions import Conditions
-from replay.runs.initial_window import Paced
+from replay.runs.policy import Policy
 from verdict.student import Floats, Integers, Mask
 
 COLUMNS = (
@@ -29,7 +29,7 @@ COLUMNS = (
 )
 """Columns of loads that are evidence."""
 
-CELL_COLUMNS = ("visit_id", "profile", "iw", "pacing", "route", "seed", "state", *COLUMNS)
+CELL_COLUMNS = ("visit_id", "profile", "policy", "route", "seed", "state", *COLUMNS)
 
 
 class EvidenceError(Exception):
@@ -80,7 +80,7 @@ class Evidence:
     """Visit id of each draw's page."""
     places: Integers
     """Place of each draw's network in `networks`."""
-    windows: tuple[int, ...]
+    windows: tuple[Policy, ...]
     values: Mapping[str, Floats]
     """[draw, window] by column; NaN where the load is missing, has failed, or the value is unknown."""
     again: Mapping[str, Floats]
@@ -92,7 +92,7 @@ class Evidence:
         """Number of draws."""
         return len(self.visits)
 
-    def at(self, window: int) -> Load:
+    def at(self, window: Policy) -> Load:
         """Return the loads at a window; all unknown if it was not loaded."""
         if window not in self.windows:
             return dict.fromkeys(COLUMNS, np.full(len(self), np.nan))
@@ -121,15 +121,15 @@ class Evidence:
 
 
 def select_arm(loads: pa.Table, arm: Conditions) -> pa.Table:
-    """Return the loads under the conditions of an arm, with any pacing and route."""
+    """Return the loads under the conditions of an arm, by any route."""
     for name, value in arm.columns().items():
-        if name not in ("pacing", "route"):
+        if name != "route":
             loads = loads.filter(pc.field(name).is_null() if value is None else pc.field(name) == value)
     return loads
 
 
 def read_evidence(
-    loads: pa.Table, networks: Iterable[Network], *, incumbent: int, arm: Conditions | None = None
+    loads: pa.Table, networks: Iterable[Network], *, incumbent: Policy, arm: Conditions | None = None
 ) -> Evidence:
     """Return the evidence of loads (schema.computed_tables.CELL) under the conditions of an arm.
 
@@ -138,7 +138,7 @@ def read_evidence(
     return evidence_of(select_arm(loads, Conditions() if arm is None else arm), networks, incumbent=incumbent)
 
 
-def evidence_of(loads: pa.Table, networks: Iterable[Network], *, incumbent: int) -> Evidence:
+def evidence_of(loads: pa.Table, networks: Iterable[Network], *, incumbent: Policy) -> Evidence:
     """Return the evidence of loads that are all of one arm and have CELL_COLUMNS; those over other networks
     are left out."""
     frame = tuple(sorted(networks, key=lambda network: network.id))
@@ -147,31 +147,31 @@ def evidence_of(loads: pa.Table, networks: Iterable[Network], *, incumbent: int)
     names = loads["profile"].combine_chunks().dictionary_encode()
     codes = np.array([place_of[name] for name in names.dictionary.to_pylist()], np.intp)
     places = codes[names.indices.to_numpy()] if len(loads) else np.zeros(0, np.intp)
-    visits, seeds, segments = (loads[name].to_numpy().astype(np.intp) for name in ("visit_id", "seed", "iw"))
-    is_paced, is_again = (
-        np.asarray(flags, np.bool_)
-        for flags in (loads["pacing"].to_numpy(), pc.equal(loads["route"], "alias").to_numpy())
-    )
+    visits, seeds = (loads[name].to_numpy().astype(np.intp) for name in ("visit_id", "seed"))
+    texts = loads["policy"].combine_chunks().dictionary_encode()
+    policies = [Policy.parse(text) for text in texts.dictionary.to_pylist()]
+    kinds = texts.indices.to_numpy() if len(loads) else np.zeros(0, np.intp)
+    is_again = np.asarray(pc.equal(loads["route"], "alias").to_numpy(), np.bool_)
     keys, draws = np.unique(np.column_stack([visits, places, seeds]), axis=0, return_inverse=True)
     draws = draws.reshape(-1)
-    kinds = 2 * segments + ~is_paced
-    series = np.unique(np.append(kinds[~is_again], 2 * int(incumbent) + (not isinstance(incumbent, Paced))))
-    column = np.where(is_again, len(series), np.searchsorted(series, np.where(is_again, series[0], kinds)))
-    is_used = ~is_again | (kinds == 2 * int(incumbent) + (not isinstance(incumbent, Paced)))
+    windows = sorted({incumbent, *(policies[kind] for kind in np.unique(kinds[~is_again]))})
+    places_of = np.array([windows.index(policy) if policy in windows else -1 for policy in policies], np.intp)
+    column = np.where(is_again, len(windows), places_of[kinds])
+    is_used = ~is_again | (places_of[kinds] == windows.index(incumbent))
     counted = collections.Counter(zip(draws[is_used].tolist(), column[is_used].tolist(), strict=True))
     if counted and max(counted.values()) > 1:
         (draw, _), _ = counted.most_common(1)[0]
         visit, place, seed = keys[draw].tolist()
         raise EvidenceError(f"a load of visit {visit} over {frame[place].id} with seed {seed} occurs twice")
     is_done = np.asarray(pc.equal(loads["state"], "done").to_numpy(), np.bool_) & is_used
-    whole = {name: np.full((len(keys), len(series) + 1), np.nan) for name in COLUMNS}
+    whole = {name: np.full((len(keys), len(windows) + 1), np.nan) for name in COLUMNS}
     for name, array in whole.items():
         array[draws[is_done], column[is_done]] = loads[name].cast(pa.float64()).to_numpy()[is_done]
     return Evidence(
         networks=frame,
         visits=keys[:, 0].copy(),
         places=keys[:, 1].copy(),
-        windows=tuple(kind // 2 if kind % 2 else Paced(kind // 2) for kind in series.tolist()),
+        windows=tuple(windows),
         values={name: array[:, :-1] for name, array in whole.items()},
         again={name: array[:, -1] for name, array in whole.items()},
         states=dict(sorted(collections.Counter(loads["state"].to_pylist()).items())),

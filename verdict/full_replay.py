@@ -46,12 +46,12 @@ def plan_replay(
     PopulationError or ReplayError.
     """
     profiles, weights, which = networks_of(file, populations)
-    pages, windows, arms = (
+    pages, policies, arms = (
         sample(recipes, file.max_pages or len(recipes)),
         file.rule.candidates,
         file.combinations(),
     )
-    cells = plan(pages, profiles, windows=windows, seeds=file.seeds, conditions=arms)
+    cells = plan(pages, profiles, policies=policies, seeds=file.seeds, conditions=arms)
     if file.everyone_pages:
         planned = {cell.id for cell in cells}
         others = everyone_cells(sample(pages, file.everyone_pages), profiles, file)
@@ -64,8 +64,8 @@ def plan_replay(
         populations=weights,
     )
     sentence = (
-        f"{len(pages):,} of {len(recipes):,} pages, {len(profiles)} networks ({which}), {len(windows)} "
-        f"windows, {file.seeds} seeds: {len(cells):,} loads"
+        f"{len(pages):,} of {len(recipes):,} pages, {len(profiles)} networks ({which}), {len(policies)} "
+        f"policies, {file.seeds} seeds: {len(cells):,} loads"
     )
     return FullReplay(cells=cells, facts=facts, sentence=sentence)
 
@@ -75,8 +75,8 @@ def everyone_cells(recipes: Sequence[Recipe], profiles: Sequence[Profile], file:
     another route, one seed each."""
     half, alias = Conditions(neighbours=HALF_LOADED), Conditions(alias=True)
     return [
-        *plan(recipes, profiles, windows=file.rule.candidates, seeds=1, conditions=[half]),
-        *plan(recipes, profiles, windows=[file.rule.incumbent], seeds=1, conditions=[alias]),
+        *plan(recipes, profiles, policies=file.rule.candidates, seeds=1, conditions=[half]),
+        *plan(recipes, profiles, policies=[file.rule.incumbent], seeds=1, conditions=[alias]),
     ]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from releases.formatting import interval_text, quantity, stated
 from releases.interval import Interval
-from replay.runs.initial_window import is_paced
+from replay.runs.policy import AT_ONCE, Policy
 from verdict.judgement import Answer, Judgement
 from verdict.rule import Rule
 
@@ -40,7 +40,7 @@ def is_told(answer: Answer, rule: Rule) -> bool:
     return answer.kind != "open" or any(
         candidate.gain_percent.excludes_zero
         for candidate in answer.judgements
-        if int(candidate.window) > rule.incumbent
+        if candidate.window.window > rule.incumbent.window
     )
 
 
@@ -138,31 +138,31 @@ def known_text(interval: Interval, unit: str) -> str:
     return interval_text(interval, unit)
 
 
-def advise(window: int) -> str:
+def advise(window: Policy) -> str:
     """Return a window as advice.
 
-    >>> from replay.runs.initial_window import Paced
-    >>> advise(Paced(16)), advise(16)
+    >>> advise(Policy(16, "paced")), advise(Policy(16))
     ('16 segments, paced', '16 segments')
     """
-    return f"{int(window)} segments{', paced' if is_paced(window) else ''}"
+    number, sending, rest = str(window).partition(" ")
+    return f"{number} segments{sending and ','}{sending}{rest}"
 
 
-def list_windows(windows: Sequence[int]) -> str:
-    """Return the windows in a sentence, those at once before those that are paced.
+def list_windows(windows: Sequence[Policy]) -> str:
+    """Return the windows in a sentence, those at once before those that are paced or spread.
 
-    >>> from replay.runs.initial_window import Paced
-    >>> list_windows((Paced(16), Paced(20))), list_windows((16,)), list_windows((Paced(16), 16, 30))
+    >>> paced = (Policy(16, "paced"), Policy(20, "paced"))
+    >>> list_windows(paced), list_windows((Policy(16),)), list_windows((Policy(16), Policy(30), paced[0]))
     ('16 and 20 paced', '16', '16 and 30 at once, and 16 paced')
     """
-    paced = [window for window in windows if is_paced(window)]
-    at_once = [window for window in windows if not is_paced(window)]
-    parts = [_join([str(int(window)) for window in kind]) for kind in (at_once, paced)]
-    if paced:
-        parts[1] += " paced"
-    if not (at_once and paced):
-        return "".join(parts)
-    return f"{parts[0]} at once, and {parts[1]}"
+    kinds: dict[str, list[Policy]] = {}
+    for window in sorted(windows, key=lambda window: (window.sending != AT_ONCE, window)):
+        kinds.setdefault(str(window).partition(" ")[2], []).append(window)
+    parts = []
+    for words, alike in kinds.items():
+        sending = [AT_ONCE] if alike[0].sending == AT_ONCE and len(kinds) > 1 else []
+        parts.append(" ".join([_join([str(window.window) for window in alike]), *sending, words]).strip())
+    return f"{', '.join(parts[:-1])}, and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def _join(words: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from releases.interval import Interval
-from replay.runs.initial_window import is_paced
+from replay.runs.policy import Policy
 from verdict.effects import Effects, measure, measure_again
 from verdict.evidence import Evidence
 from verdict.rule import Guard, Rule
@@ -38,7 +38,7 @@ class Look:
 
     def effects(self, rule: Rule) -> Effects:
         """Return the effects of the rule's candidates, measured once however often they are judged."""
-        key = (rule.incumbent, *map(repr, rule.rivals()))
+        key = (rule.incumbent, *rule.rivals())
         if key not in self._known:
             self._known[key] = measure(self.evidence, rule.rivals(), incumbent=rule.incumbent)
         return self._known[key]
@@ -48,7 +48,7 @@ class Look:
 class Judgement:
     """The verdict on one candidate."""
 
-    window: int
+    window: Policy
     verdict: Verdict
     gain_percent: Interval
     """Time saved in per cent; the ends are simultaneous over all candidates and looks, the nearest of any."""
@@ -60,7 +60,7 @@ class Judgement:
     """Page time saved, by itself at 95 %."""
     pairs: int
     """Complete pairs of loads."""
-    surpassed_by: tuple[int, ...] = ()
+    surpassed_by: tuple[Policy, ...] = ()
     """Larger windows worth it that are shown to save another 1 %."""
 
 
@@ -69,7 +69,7 @@ class GuardCheck:
     """A guard asked of a window."""
 
     guard: Guard
-    window: int
+    window: Policy
     longer: Interval | None
     """Per cent longer than at the incumbent; None if it was not loaded."""
 
@@ -113,7 +113,7 @@ class Answer:
     """The one answer of a replay."""
 
     kind: Kind
-    window: int
+    window: Policy
     """The recommended window; the incumbent unless another is shown to be worth it."""
     is_settled: bool
     """True if no candidate is open."""
@@ -126,11 +126,11 @@ class Answer:
     broken: tuple[str, ...]
     """Why there is no answer, in sentences."""
 
-    def having(self, verdict: Verdict) -> tuple[int, ...]:
+    def having(self, verdict: Verdict) -> tuple[Policy, ...]:
         """Return the windows with a verdict."""
         return tuple(candidate.window for candidate in self.judgements if candidate.verdict == verdict)
 
-    def of(self, window: int) -> Judgement:
+    def of(self, window: Policy) -> Judgement:
         """Return the verdict on a window."""
         return next(candidate for candidate in self.judgements if candidate.window == window)
 
@@ -158,7 +158,7 @@ def judge(
     `everyone` are loads on a half-loaded line where all traffic has the window, `broken` what is wrong with
     the chain of evidence, `reasons` what else lowers the confidence.
     """
-    judgements: dict[int, Judgement] = {}
+    judgements: dict[Policy, Judgement] = {}
     used = 0.0
     effects = None
     for look in looks:
@@ -188,7 +188,7 @@ def judge(
 
 
 def _judge_window(
-    effects: Effects, window: int, rule: Rule, share: float, *, before: Judgement | None
+    effects: Effects, window: Policy, rule: Rule, share: float, *, before: Judgement | None
 ) -> Judgement:
     tail = (1 - rule.confidence) / 2
     spent = tail * share / max(1, len(rule.rivals()))
@@ -236,19 +236,19 @@ def _verdict(gain: Interval, benefit: Interval, rule: Rule) -> Verdict:
     return "at the price" if -rule.zone_pp <= benefit.lower and benefit.upper <= rule.zone_pp else "open"
 
 
-def _surpassing(effects: Effects, window: int, worth: Sequence[int], rule: Rule) -> tuple[int, ...]:
+def _surpassing(effects: Effects, window: Policy, worth: Sequence[Policy], rule: Rule) -> tuple[Policy, ...]:
     """Return the larger windows worth it that are shown to save another 1 % over this one."""
     tail = (1 - rule.confidence) / 2 / max(1, len(worth) - 1)
     return tuple(
         other
         for other in worth
-        if int(other) > int(window)
+        if other.window > window.window
         and effects.saved(rule.time, other, tail, over=window).lower >= rule.worthwhile_percent
     )
 
 
 def _ask_guard(
-    guard: Guard, window: int, effects: Effects, everyone: Evidence | None, tail: float, rule: Rule
+    guard: Guard, window: Policy, effects: Effects, everyone: Evidence | None, tail: float, rule: Rule
 ) -> GuardCheck:
     guarded = effects
     if guard.everyone:
@@ -312,15 +312,16 @@ def _answer(
     )
 
 
-def choose(fit: Sequence[Judgement]) -> int | None:
-    """Return the smallest window that no larger one of these surpasses; of a paced and an unpaced window of
-    one size the one with more net benefit."""
+def choose(fit: Sequence[Judgement]) -> Policy | None:
+    """Return the smallest window that no larger one of these surpasses; of policies with one window that with
+    the most net benefit, or what sends less at once."""
     windows = {candidate.window for candidate in fit}
     least = [candidate for candidate in fit if not windows & set(candidate.surpassed_by)]
     if not least:
         return None
-    size = min(int(candidate.window) for candidate in least)
-    alike = [candidate for candidate in least if int(candidate.window) == size]
+    size = min(candidate.window.window for candidate in least)
+    alike = [candidate for candidate in least if candidate.window.window == size]
     return max(
-        alike, key=lambda candidate: (candidate.net_benefit_pp.estimate, is_paced(candidate.window))
+        sorted(alike, key=lambda candidate: candidate.window),
+        key=lambda candidate: candidate.net_benefit_pp.estimate,
     ).window

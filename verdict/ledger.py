@@ -10,6 +10,7 @@ import numpy as np
 
 from releases.formatting import quantity
 from releases.interval import Interval
+from replay.runs.policy import Policy
 from verdict.effects import LEVELS, measure
 from verdict.evidence import Evidence
 from verdict.headline import decision_text, known_text, resent_text
@@ -94,7 +95,7 @@ class Entry:
     title: str
     kind: Kind
     answer: str
-    window: int | None
+    window: Policy | None
     """The recommended window, or the rival that the numbers are of."""
     gain_percent: Interval | None
     resent_pp: Interval | None

@@ -9,8 +9,9 @@ import numpy as np
 
 from replay.networks.mlab.draws import OTHERS, SLOW, DrawnNetwork, draw_networks
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import Cell, conditions_at, recipe_under
+from replay.runs.cells import Cell, recipe_under
 from replay.runs.conditions import Conditions, Neighbours
+from replay.runs.policy import Policy
 from verdict.evidence import Network
 from verdict.sampling import Plan, page_order
 
@@ -26,7 +27,7 @@ class Question:
     """Which initial window is worth it, over these pages and the world's networks."""
 
     recipes: Sequence[Recipe]
-    incumbent: int
+    incumbent: Policy
     run: int = 1
     """Number of the run: others draw other networks, other pages for them, and other random events."""
     conditions: Conditions = dataclasses.field(default_factory=Conditions)
@@ -74,7 +75,7 @@ class Question:
             Cell(
                 recipe=loaded[self.recipes[page].visit_id],
                 profile=network.profile,
-                iw=int(window),
+                policy=window,
                 seed=seed,
                 conditions=conditions,
             )
@@ -82,15 +83,14 @@ class Question:
             for window, conditions in self._loads(plan, is_again=bool(again[number]))
         ]
 
-    def _loads(self, plan: Plan, *, is_again: bool) -> Iterator[tuple[int, Conditions]]:
+    def _loads(self, plan: Plan, *, is_again: bool) -> Iterator[tuple[Policy, Conditions]]:
         """Yield the windows of a draw with their conditions."""
         for window in plan.windows:
-            yield window, conditions_at(self.conditions, window)
+            yield window, self.conditions
         if is_again:
-            own = conditions_at(self.conditions, self.incumbent)
-            yield self.incumbent, dataclasses.replace(own, alias=True)
+            yield self.incumbent, dataclasses.replace(self.conditions, alias=True)
         for window in (self.incumbent, *plan.everyone) if plan.everyone else ():
-            yield window, conditions_at(self.everyone, window)
+            yield window, self.everyone
 
 
 def network_of(drawn: DrawnNetwork) -> Network:

@@ -17,8 +17,8 @@ from replay.networks.queues import QUEUES
 from replay.networks.stored_populations import CURRENT
 from replay.runs.condition_lists import MOST_SEGMENTS, Value, combinations, lists_schema
 from replay.runs.conditions import Conditions
-from replay.runs.initial_window import window_of
 from replay.runs.origins import HTTP3, SENDERS
+from replay.runs.policy import TEXT, Policy
 from verdict.arms import ARMS
 from verdict.rule import RULE, Rule
 
@@ -28,8 +28,8 @@ PRESETS = {path.stem: path for path in sorted(Path(__file__).with_name("presets"
 MOST_WINDOWS = 48
 """Most initial windows of a replay. A guest has room for 64, with those of background and competing flows."""
 
-Word = Annotated[str, Meta(pattern="^[0-9]+p?$")]
-"""An initial window in segments, with a p if it is paced."""
+Text = Annotated[str, Meta(pattern=f"^{TEXT.pattern}$")]
+"""A policy as text."""
 
 
 class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -52,9 +52,13 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         ),
     ] = "decided"
     candidates: Annotated[
-        tuple[Word, ...], Meta(description="Initial windows beside the incumbent, with a p if paced.")
-    ] = tuple(map(repr, RULE.candidates))
-    incumbent: Annotated[Word, Meta(description="The window in force.")] = repr(RULE.incumbent)
+        tuple[Text, ...],
+        Meta(
+            description="Policies of servers beside the incumbent, such as `16`, `16 paced`, or `20 spread "
+            "beyond 100 ms`."
+        ),
+    ] = tuple(map(str, RULE.candidates))
+    incumbent: Annotated[Text, Meta(description="The policy in force.")] = str(RULE.incumbent)
     senders: Annotated[
         str, Meta(description="How servers differ.", extra_json_schema={"enum": [*SENDERS]})
     ] = "published"
@@ -139,8 +143,12 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     def __post_init__(self) -> None:
         """Raise ValueError, which names the field, for a value that is none."""
         self.combinations()
-        windows = {*self.rule.candidates}
-        if not all(1 <= int(window) <= MOST_SEGMENTS for window in windows):
+        texts = tuple(str(Policy.parse(text)) for text in self.candidates)
+        msgspec.structs.force_setattr(self, "candidates", texts)
+        if other := [str(policy) for policy in self.rule.candidates if not policy.is_loadable]:
+            raise ValueError(f"candidates: {', '.join(other)} cannot be loaded yet")
+        windows = {policy.window for policy in self.rule.candidates}
+        if not all(1 <= window <= MOST_SEGMENTS for window in windows):
             raise ValueError(f"candidates and incumbent are windows of 1 to {MOST_SEGMENTS} segments")
         if len(windows) > MOST_WINDOWS:
             raise ValueError(f"candidates: a guest has room for {MOST_WINDOWS}, and these are {len(windows)}")
@@ -150,8 +158,8 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     @property
     def rule(self) -> Rule:
         """The rule with these candidates and this incumbent."""
-        incumbent = window_of(self.incumbent)
-        return RULE.over(tuple({*map(window_of, self.candidates), incumbent}), incumbent=incumbent)
+        incumbent = Policy.parse(self.incumbent)
+        return RULE.over(tuple({*map(Policy.parse, self.candidates), incumbent}), incumbent=incumbent)
 
     @property
     def base(self) -> Conditions:
@@ -237,8 +245,8 @@ def read_file(file: str | None, settings: Sequence[str] = ()) -> ReplayFile:
 def read_value(text: str) -> Any:  # noqa: ANN401  # any value of TOML
     """Return a value as TOML has it; a word or a list of words where it is none.
 
-    >>> read_value("3"), read_value("['10']"), read_value("2026-11"), read_value("10,16p")
-    (3, ['10'], '2026-11', ['10', '16p'])
+    >>> read_value("3"), read_value("['10']"), read_value("2026-11"), read_value("10,16 paced")
+    (3, ['10'], '2026-11', ['10', '16 paced'])
     """
     try:
         return tomllib.loads(f"value = {text}")["value"]

@@ -11,7 +11,7 @@ import pyarrow as pa
 from replay.networks.mlab.draws import MONTH as LINES_MONTH
 from replay.networks.profiles import MOST_MONTHS, Population, is_stale
 from replay.runs.conditions import Conditions
-from replay.runs.initial_window import window_of
+from replay.runs.policy import Policy
 from verdict.arms import ARMS, EVERYONE, is_shared
 from verdict.calibration import Standing
 from verdict.closing import find_closing
@@ -155,7 +155,7 @@ def plan_of_facts(facts: Mapping[str, Any]) -> Plan:
     return Plan(
         networks={int(stratum): count for stratum, count in facts["networks"].items()},
         pages=facts["pages"],
-        windows=tuple(window_of(str(window)) for window in facts["windows"]),
+        windows=tuple(map(Policy.parse, facts["windows"])),
         again=facts["again"],
-        everyone=tuple(window_of(str(window)) for window in facts["everyone"]),
+        everyone=tuple(map(Policy.parse, facts["everyone"])),
     )

@@ -3,7 +3,7 @@
 import dataclasses
 from dataclasses import dataclass
 
-from replay.runs.initial_window import Paced
+from replay.runs.policy import PACED, Policy
 
 RULE_VERSION = 6
 """Version of the rule. Loads name it, and are judged by no other."""
@@ -11,28 +11,26 @@ RULE_VERSION = 6
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An initial window that the rule may recommend."""
+    """A policy that the rule may recommend."""
 
-    window: int
+    window: Policy
     source: str
 
-    @property
-    def id(self) -> str:
-        """The window in one word, as files and reports have it."""
-        return repr(self.window)
 
+INCUMBENT = Policy(10)
+"""The policy in force (RFC 6928)."""
 
 CANDIDATES = (
-    Candidate(3, "RFC 3390, the window before RFC 6928"),
-    Candidate(6, "ours, between the windows before and after RFC 6928"),
-    Candidate(10, "RFC 6928, the window in force"),
-    Candidate(Paced(10), "the window in force, paced as by Fastly"),
-    Candidate(Paced(16), "ours, the next step of the 2010 paper"),
-    Candidate(16, "Dukkipati et al. 2010, Figure 2"),
-    Candidate(Paced(20), "ours, twice the window in force"),
-    Candidate(30, "CDN Planet, windows of content networks"),
-    Candidate(Paced(32), "Chromium, kInitialCongestionWindow"),
-    Candidate(Paced(44), "the largest window of a CDN, paced"),
+    Candidate(Policy(3), "RFC 3390, the window before RFC 6928"),
+    Candidate(Policy(6), "ours, between the windows before and after RFC 6928"),
+    Candidate(INCUMBENT, "RFC 6928, the window in force"),
+    Candidate(Policy(10, PACED), "the window in force, paced as by Fastly"),
+    Candidate(Policy(16, PACED), "ours, the next step of the 2010 paper"),
+    Candidate(Policy(16), "Dukkipati et al. 2010, Figure 2"),
+    Candidate(Policy(20, PACED), "ours, twice the window in force"),
+    Candidate(Policy(30), "CDN Planet, windows of content networks"),
+    Candidate(Policy(32, PACED), "Chromium, kInitialCongestionWindow"),
+    Candidate(Policy(44, PACED), "the largest window of a CDN, paced"),
 )
 
 
@@ -81,8 +79,8 @@ class Rule:
     """Half width of the zone around the price in which more loads would not change the answer. Ours."""
     confidence: float = 0.95
     """Simultaneous confidence over all candidates and looks."""
-    incumbent: int = 10
-    candidates: tuple[int, ...] = tuple(candidate.window for candidate in CANDIDATES)
+    incumbent: Policy = INCUMBENT
+    candidates: tuple[Policy, ...] = tuple(candidate.window for candidate in CANDIDATES)
     guards: tuple[Guard, ...] = GUARDS
     looks: tuple[float, ...] = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
     """Parts of the budget after which the loads are looked at; each look spends as much of the error."""
@@ -116,11 +114,11 @@ class Rule:
         """
         return next((look for look in self.looks if NEARLY * look > fraction), None)
 
-    def rivals(self) -> tuple[int, ...]:
+    def rivals(self) -> tuple[Policy, ...]:
         """Return the candidates beside the incumbent."""
         return tuple(candidate for candidate in self.candidates if candidate != self.incumbent)
 
-    def over(self, windows: tuple[int, ...], *, incumbent: int | None = None) -> "Rule":
+    def over(self, windows: tuple[Policy, ...], *, incumbent: Policy | None = None) -> "Rule":
         """Return the same rule with other candidates, or another incumbent."""
         other = self.incumbent if incumbent is None else incumbent
         return dataclasses.replace(self, candidates=tuple(sorted(windows)), incumbent=other)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from replay.runs.policy import Policy
 from verdict.effects import Effects, Name, measure
 from verdict.evidence import Evidence
 from verdict.judgement import Answer
@@ -44,11 +45,11 @@ class Plan:
     """Further networks of each stratum."""
     pages: int
     """Pages over each network."""
-    windows: tuple[int, ...]
+    windows: tuple[Policy, ...]
     """The incumbent and the candidates to load."""
     again: float
     """Share of the draws that also hold the incumbent against itself."""
-    everyone: tuple[int, ...] = ()
+    everyone: tuple[Policy, ...] = ()
     """Windows that are also loaded where all traffic has them, with the incumbent."""
 
     @property
@@ -106,7 +107,7 @@ def next_plan(
     )
 
 
-def _to_load(answer: Answer, rule: Rule, fraction: float) -> tuple[int, ...]:
+def _to_load(answer: Answer, rule: Rule, fraction: float) -> tuple[Policy, ...]:
     undecided = answer.having("open")
     favoured = tuple(
         candidate.window
@@ -127,7 +128,7 @@ def most_again(rule: Rule, windows: int) -> float:
     return min(1.0, rule.most_again * windows / (1 - rule.most_again))
 
 
-def _factors(effects: Effects, window: int, rule: Rule) -> dict[Name, float]:
+def _factors(effects: Effects, window: Policy, rule: Rule) -> dict[Name, float]:
     if rule.price_pp is None:
         return {(rule.time, window): -100.0}
     return effects.net_benefit_factors(window, price_pp=rule.price_pp, time=rule.time)

@@ -23,7 +23,6 @@ from replay.errors import ReplayError
 from replay.lab.guest_process import Lab
 from replay.runs.cells import Cell
 from replay.runs.guests import Progress
-from replay.runs.initial_window import in_json
 from replay.runs.parts import count_parts, plan_of, read_parts, remove_parts, replay_part, replay_parts
 from replay.runs.replay_folder import read_cells, store_loads
 from storage.sums import broken_sums
@@ -129,7 +128,7 @@ def read_stage(place: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
 
 def stage_facts(plan: Plan) -> dict[str, Any]:
     """Return a stage as JSON."""
-    windows = {name: [in_json(window) for window in getattr(plan, name)] for name in ("windows", "everyone")}
+    windows = {name: [str(window) for window in getattr(plan, name)] for name in ("windows", "everyone")}
     return dataclasses.asdict(plan) | windows
 
 

@@ -5,11 +5,12 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NotRequired, cast
+from typing import Annotated, Any, NotRequired, cast
 
+from pydantic import BeforeValidator
 from typing_extensions import TypedDict
 
-from replay.runs.initial_window import in_json
+from replay.runs.policy import Policy
 from storage.staging import put_file_in_place
 from verdict.closing import Closing
 from verdict.effects import BY_ID, Effects
@@ -27,8 +28,8 @@ DIGITS = 6
 """Significant digits of a stored number: fewer than sums in another order differ by."""
 
 
-Window = int | str
-"""A window as data: its segments, or "16 paced"."""
+Window = Annotated[str, BeforeValidator(str)]
+"""A policy as text; files of version 1.0 have a number for a window at once."""
 
 
 class IntervalFacts(TypedDict):
@@ -207,7 +208,7 @@ def verdict_of(
         "format_version": FORMAT_VERSION,
         "rule": rule_facts(rule),
         "kind": answer.kind,
-        "window": in_json(answer.window),
+        "window": str(answer.window),
         "headline": headline(answer, rule, falls=where_sent_again(groups, answer), mark=mark),
         "is_told": is_told(answer, rule),
         "sentences": sentences(answer, rule, groups=clauses(groups, answer)),
@@ -215,9 +216,9 @@ def verdict_of(
         "confidence": answer.confidence,
         "reasons": as_json(answer.reasons),
         "broken": list(answer.broken),
-        "open": [in_json(window) for window in answer.having("open")],
-        "at_the_price": [in_json(window) for window in answer.having("at the price")],
-        "rival": None if rival is None else in_json(rival.window),
+        "open": [str(window) for window in answer.having("open")],
+        "at_the_price": [str(window) for window in answer.having("at the price")],
+        "rival": None if rival is None else str(rival.window),
         "candidates": [
             as_json(candidate) | {"beside": beside(effects, candidate.window, rule) if effects else {}}
             for candidate in answer.judgements
@@ -226,7 +227,7 @@ def verdict_of(
             {
                 "id": check.guard.id,
                 "what": check.guard.what,
-                "window": in_json(check.window),
+                "window": str(check.window),
                 "limit_percent": check.guard.limit_percent,
                 "longer_percent": as_json(check.longer),
                 "holds": check.holds,
@@ -247,12 +248,12 @@ def shared_facts(effects: Effects, rule: Rule) -> list[SharedFacts]:
     tail = (1 - rule.confidence) / 2
     return [
         {
-            "window": in_json(window),
+            "window": str(window),
             "page_percent": as_json(effects.saved("page", window, tail)),
             "short_flows_percent": as_json(effects.saved("short flows", window, tail)),
             "pairs": int(effects.draws[effects.names["page", window]]),
         }
-        for window in sorted({window for _, window in effects.names})
+        for window in dict.fromkeys(window for _, window in effects.names)
     ]
 
 
@@ -262,18 +263,20 @@ def rule_facts(rule: Rule) -> RuleFacts:
 
 
 def as_json(value: object) -> Any:  # noqa: ANN401  # any JSON
-    """Return a value as JSON: a dataclass by its fields, windows by `in_json`, a number that is unknown or
+    """Return a value as JSON: a dataclass by its fields, a policy as text, a number that is unknown or
     infinite as null."""
+    if isinstance(value, Policy):
+        return str(value)
     if dataclasses.is_dataclass(value):
         return {field.name: as_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, tuple):
         return [as_json(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    return in_json(value) if isinstance(value, int) else value
+    return value
 
 
-def beside(effects: Effects, window: int, rule: Rule) -> dict[str, EffectFacts]:
+def beside(effects: Effects, window: Policy, rule: Rule) -> dict[str, EffectFacts]:
     """State every quantity at a window, in its unit, by itself at 95 %."""
     tail = (1 - rule.confidence) / 2
     return {

@@ -10,7 +10,7 @@ import msgspec
 
 from recordings.pages.recording import AUGUST_2025
 from releases.interval import Interval
-from replay.runs.initial_window import Paced
+from replay.runs.policy import PACED, Policy
 
 RESULTS = Path(__file__).with_name("two-years.json")
 
@@ -25,7 +25,7 @@ SAME, ALL = "same sites", "all pages"
 ALIKE = "same sites, recorders alike"
 """The same sites without pauses of browsers and servers, all distances drawn: loaded after the first look."""
 
-CANDIDATE = Paced(16)
+CANDIDATE = Policy(16, PACED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ from replay.recipes.recorded import recipe_of
 from replay.runs.cells import Cell, plan
 from replay.runs.conditions import PLAIN
 from replay.runs.guests import guest_for
+from replay.runs.policy import Policy, at_once
 from replay.runs.responses import of_load
 from replay.runs.run import check_calibrations, judge_cells
 
@@ -128,7 +129,7 @@ class Counter:
 
 def replay_page(lab: Lab, page: PageLoad, recipe: Recipe, networks: Sequence[Profile]) -> PageReplay:
     """Load the page over each network at each window, in one guest; GuestFailed if it ends too early."""
-    cells = plan([recipe], networks, windows=WINDOWS, seeds=SEEDS, conditions=(PLAIN,))
+    cells = plan([recipe], networks, policies=at_once(*WINDOWS), seeds=SEEDS, conditions=(PLAIN,))
     # By seed last: the guest's calibration comes first, and the loads that are drawn right after it.
     guest = guest_for(sorted(cells, key=lambda cell: cell.seed))
     guest.run(lab, progress=Counter(len(cells)), responses=True)
@@ -149,7 +150,7 @@ def replay_page(lab: Lab, page: PageLoad, recipe: Recipe, networks: Sequence[Pro
         left_out=recipe.left_out,
         later_requests=page.later_requests,
         loads=tuple(
-            loads_of([load for load in done if (load[1].profile, load[1].iw) == (network, iw)])
+            loads_of([load for load in done if (load[1].profile, load[1].policy) == (network, Policy(iw))])
             for network in networks
             for iw in WINDOWS
         ),
@@ -173,7 +174,7 @@ def loads_of(done: Sequence[tuple[dict[str, Any], Cell, dict[str, Any] | None]])
     each = of_load(cell, answer["each"]) if first_row["state"] == "done" and answer else ()
     return Loads(
         network=cell.profile.id,
-        iw=cell.iw,
+        iw=cell.policy.window,
         page_ms=tuple(row["page_ms"] for row in rows),
         payload_bytes=sum(row["payload_bytes"] for row in rows),
         sent_again_bytes=sum(row["bytes_retransmitted"] for row in rows),

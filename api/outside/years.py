@@ -54,7 +54,7 @@ class YearsRow(AnswerModel):
     """Kind of responses, or of pages; null for published curves."""
     measure: str
     iw: int | str | None = None
-    """Window in segments, 16p if paced; null for other measures."""
+    """Window in segments, and `paced` behind it if it is; null for other measures."""
     end: str | None = None
     """What the sizes hold where a header was not counted."""
     list: str

@@ -56,6 +56,7 @@ from releases.formatting import (
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.sample import WHOLE
+from replay.runs.policy import Policy
 from schema.computed_tables import MEASURES
 from schema.recorded import is_recorded
 
@@ -294,7 +295,8 @@ class StatedAnswer:
     first_line: str
     limits: str
     confidence: str
-    rival: str | None
+    rival: int | None
+    """Window that a reader asks about, in segments."""
     picture: str | None
     """Name of the file of the figure; None if the report has none."""
 
@@ -315,7 +317,7 @@ def answer_of(report: Report) -> StatedAnswer | None:
             first_line=answer["first_line"],
             limits=answer["limits"],
             confidence=answer["confidence"]["level"],
-            rival=verdict and verdict["rival"],
+            rival=Policy.parse(verdict["rival"]).window if verdict and verdict["rival"] else None,
             picture=next((picture for picture in PICTURES if picture in report.files), None),
         )
     except (OSError, ValueError, KeyError, TypeError):
@@ -354,8 +356,7 @@ def home(request: Request, shelf: ShelfDep) -> Response:
     answered = [(report, answer) for report, answer in reports if answer]
     # Of two that are evidence or are not, the first is the newest.
     report, answer = min(answered, key=lambda pair: pair[1].is_illustrative, default=(None, None))
-    rival = re.match("[0-9]+", str(answer.rival)) if answer else None
-    windows = sorted({*WINDOWS[:2], int(rival[0]) if rival else WINDOWS[2]})
+    windows = sorted({*WINDOWS[:2], (answer and answer.rival) or WINDOWS[2]})
     first, distribution = headline(request, sound, windows)
     own = None
     if shelf.steps or (report and report.is_edition):

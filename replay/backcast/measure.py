@@ -16,6 +16,7 @@ from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import PLAIN
 from replay.runs.guests import Progress
+from replay.runs.policy import at_once
 from replay.runs.run import replay
 
 Rows = list[dict[str, Any]]
@@ -64,7 +65,7 @@ def measure(
 ) -> Rows:
     """Return the rows of all loads of the pages over a data centre's networks."""
     networks = inputs.networks(center)
-    cells = plan(pages, networks, windows=windows, seeds=seeds, conditions=[CONDITIONS])
+    cells = plan(pages, networks, policies=at_once(*windows), seeds=seeds, conditions=[CONDITIONS])
     return replay(lab, cells, guests=len(usable_cpus()), progress=progress).rows
 
 

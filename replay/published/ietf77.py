@@ -27,6 +27,7 @@ from replay.published.reproduction import (
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell
 from replay.runs.conditions import PLAIN
+from replay.runs.policy import Policy
 from replay.runs.races import Flow, Race, race
 from replay.runs.run import replay
 
@@ -135,7 +136,7 @@ def both_windows(lab: Lab, center: str, name: str, count: int) -> dict[int, Meas
         Cell(
             recipe=recipe(name, client, number),
             profile=network(center, client, number),
-            iw=iw,
+            policy=Policy(iw),
             seed=1,
             conditions=PLAIN,
         )

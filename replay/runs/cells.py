@@ -1,6 +1,5 @@
 """Cells: the page loads of a replay, and their rows."""
 
-import dataclasses
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,21 +11,30 @@ from replay.recipes.page_recipe import Recipe
 from replay.recipes.warm_cache import warm_recipe
 from replay.runs.background import LOAD, background
 from replay.runs.conditions import Conditions
-from replay.runs.initial_window import is_paced
 from replay.runs.origins import OriginSetting, origin_settings
+from replay.runs.policy import Policy
 from schema.computed_tables import CELL
 
-TIMES = ("page", "document", "first_byte", "render_blocking", "response_latency", "short_flow", "probe_p95")
+TIMES = (
+    "page",
+    "document",
+    "first_byte",
+    "render_blocking",
+    "response_latency",
+    "short_flow",
+    "probe_p95",
+    "handshake_max",
+)
 """Times of a load that the player prints in nanoseconds, as NAME_ns; rows hold them as NAME_ms."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cell:
-    """A page load over one network at one initial window, under one set of conditions, with one seed."""
+    """A page load over one network, by one policy of servers, under one set of conditions, with one seed."""
 
     recipe: Recipe
     profile: Profile
-    iw: int
+    policy: Policy
     seed: int
     conditions: Conditions
 
@@ -36,7 +44,8 @@ class Cell:
 
         It holds no host name: a hostile page must not reach the guest by its name.
         """
-        return f"{self.recipe.visit_id}.{self.profile.id}.{self.iw}.{self.seed}.{self.conditions.id}"
+        policy = str(self.policy).replace(" ", "-")
+        return f"{self.recipe.visit_id}.{self.profile.id}.{policy}.{self.seed}.{self.conditions.id}"
 
     @property
     def network(self) -> Profile:
@@ -45,7 +54,7 @@ class Cell:
 
     @property
     def random_state(self) -> int:
-        """Seed of the random generators: equal for all windows and conditions,
+        """Seed of the random generators: equal for all policies and conditions,
         so that cells pair by page, profile and seed."""
         text = f"{self.recipe.page}|{self.profile.id}|{self.seed}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
@@ -88,38 +97,35 @@ class Cell:
     def command(self, page: int) -> str:
         """Return the cell as a command of the player; `page` is the recipe's number in its guest."""
         others = background(self.background_load, self.profile.down_bps)
-        return f"cell {self.id} {page} {self.iw} {self.random_state} {others} {self.virtual_limit_s:.1f}"
+        at_most = f"{self.virtual_limit_s:.1f}"
+        return f"cell {self.id} {page} {self.policy.window} {self.random_state} {others} {at_most}"
 
 
 def plan(
     recipes: Sequence[Recipe],
     profiles: Sequence[Profile],
     *,
-    windows: Sequence[int],
+    policies: Sequence[Policy],
     seeds: int,
     conditions: Sequence[Conditions] = (Conditions(),),
 ) -> list[Cell]:
-    """Return the cells of every combination; seeds count from 1.
-
-    A paced window is loaded under each condition, paced.
-    """
+    """Return the cells of every combination; seeds count from 1."""
     kinds = {(arm.warm_cache, arm.http): arm for arm in conditions}
     loaded = [{kind: recipe_under(recipe, arm) for kind, arm in kinds.items()} for recipe in recipes]
-    # An arm that paces has all its windows paced: a window that is asked for both ways is loaded once.
-    senders = dict.fromkeys((int(iw), conditions_at(arm, iw)) for arm in conditions for iw in windows)
     return [
-        Cell(recipe=of_page[arm.warm_cache, arm.http], profile=profile, iw=iw, seed=seed, conditions=arm)
+        Cell(
+            recipe=of_page[arm.warm_cache, arm.http],
+            profile=profile,
+            policy=policy,
+            seed=seed,
+            conditions=arm,
+        )
         for of_page in loaded
         for profile in profiles
-        for iw, arm in senders
+        for arm in conditions
+        for policy in policies
         for seed in range(1, seeds + 1)
     ]
-
-
-def conditions_at(conditions: Conditions, window: int) -> Conditions:
-    """Return the conditions of loads at a window, which are paced if the window is."""
-    paced = is_paced(window) and not conditions.pacing
-    return dataclasses.replace(conditions, pacing=True) if paced else conditions
 
 
 def recipe_under(recipe: Recipe, conditions: Conditions) -> Recipe:
@@ -146,7 +152,8 @@ def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | Non
         "page": cell.recipe.page,
         "visit_id": cell.recipe.visit_id,
         "profile": cell.profile.id,
-        "iw": cell.iw,
+        "iw": cell.policy.window,
+        "policy": str(cell.policy),
         **cell.conditions.columns(),
         "seed": cell.seed,
         "queue_bytes": cell.network.queue_bytes if cell.network.discipline == "tail-drop" else None,

@@ -105,7 +105,7 @@ WORDS: Mapping[str, Collection[str]] = {
 }
 """Words of the fields that have a closed vocabulary."""
 
-FLAGS = ("pacing", "server_delay", "warm_cache", "resolves_names", "prioritised")
+FLAGS = ("server_delay", "warm_cache", "resolves_names", "prioritised")
 """Fields that are true or false."""
 
 READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {

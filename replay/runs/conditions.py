@@ -1,4 +1,4 @@
-"""Conditions: everything that varies between cells beside page, network, initial window and seed."""
+"""Conditions: everything that varies between cells beside page, network, policy and seed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,6 +11,7 @@ from replay.recipes.http_version import RECORDED_HTTP
 from replay.recipes.tls_records import TLS_RECORDS, runs_text
 from replay.runs.buffers import UNLIMITED_RECEIVER, USUAL_SEND_BUFFER, receiver_commands, send_buffer_command
 from replay.runs.origins import AS_TCP, HTTP3, ONE_SENDER, PUBLISHED_SENDERS, SENDERS, STAND_IN
+from replay.runs.policy import PACED, Policy
 
 BACKGROUND_IW = 10
 """Initial window of background flows: today's (RFC 6928). Every guest has a route for it."""
@@ -134,8 +135,7 @@ class Neighbours:
     load: float = 0.0
     """Share of the bottleneck that short flows ask for; their times are measured."""
     everyone: bool = False
-    """True if short flows begin at the cell's initial window rather than at today's,
-    and are paced if the page's servers are."""
+    """True if the servers of short flows follow the cell's policy rather than today's."""
     probe: bool = False
     """True if the delay of a datagram of 8 bytes is measured every 20 ms."""
 
@@ -146,8 +146,6 @@ class Conditions:
 
     congestion_control: str = "cubic"
     """Congestion control of the page's servers that are not drawn as BBR; the default is Linux's."""
-    pacing: bool = False
-    """True if these servers pace their packets; else those alone do that are drawn as paced."""
     senders: str = PUBLISHED_SENDERS
     """How servers differ: one of SENDERS."""
     distance: str = RECORDED_DISTANCE
@@ -196,9 +194,8 @@ class Conditions:
     @property
     def id(self) -> str:
         """Unique id, part of a cell's id."""
-        pacing = "paced" if self.pacing else "bursts"
         return (
-            f"{self.congestion_control}.{pacing}.{self.loss or 'own'}.{self.competition or 'alone'}"
+            f"{self.congestion_control}.{self.loss or 'own'}.{self.competition or 'alone'}"
             f".{SERVER_DELAY[self.server_delay]}.{CACHE[self.warm_cache]}{self._others}"
         )
 
@@ -234,7 +231,6 @@ class Conditions:
         """Return the columns of a cell's row that hold the conditions."""
         return {
             "congestion_control": self.congestion_control,
-            "pacing": self.pacing,
             "senders": self.senders,
             "distance": self.distance,
             "http3": self.http3,
@@ -259,10 +255,11 @@ class Conditions:
             "probe": self.neighbours and self.neighbours.probe,
         }
 
-    def commands(self, profile: Profile, iw: int) -> Iterator[str]:
+    def commands(self, profile: Profile, policy: Policy) -> Iterator[str]:
         """Yield the player's commands; each stays in force until the next of its kind."""
         yield f"control {self.congestion_control}"
-        yield f"pacing {'on' if self.pacing else 'off'}"
+        paced = policy.sending == PACED
+        yield f"pacing {'on' if paced else 'off'}"
         loss = self.loss or Loss(share=profile.loss, burst=profile.loss_burst)
         yield f"loss {loss.share:.9f} {loss.burst:.3f}"
         competing = self.competition or Competition(flows=0, congestion_control="cubic", iw=10)
@@ -278,8 +275,8 @@ class Conditions:
         yield f"server-delay {'on' if self.server_delay else 'off'}"
         yield f"competing-flows {competing.flows} {competing.iw} {competing.congestion_control}"
         neighbours = self.neighbours or Neighbours()
-        yield f"background {iw if neighbours.everyone else BACKGROUND_IW}"
-        yield f"background-pacing {'on' if neighbours.everyone and self.pacing else 'off'}"
+        yield f"background {policy.window if neighbours.everyone else BACKGROUND_IW}"
+        yield f"background-pacing {'on' if neighbours.everyone and paced else 'off'}"
         yield f"probe {'on' if neighbours.probe else 'off'}"
         yield f"short-flows {'on' if neighbours.load else 'off'}"
 

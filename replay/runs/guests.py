@@ -105,7 +105,7 @@ class Guest:
         """Return every initial window of any sender, and aliases: each becomes a route in the guest."""
         flights = {flight.iw for job in self.jobs for flight in job.flights}
         competitions = (cell.conditions.competition for job in self.jobs for cell in job.cells)
-        aliased = {cell.iw for job in self.jobs for cell in job.cells if cell.conditions.alias}
+        aliased = {cell.policy.window for job in self.jobs for cell in job.cells if cell.conditions.alias}
         aliases = {ALIAS + iw for iw in (*aliased, BACKGROUND_IW) if aliased}  # HTTP/3's is the background's
         return sorted(
             {BACKGROUND_IW}
@@ -142,7 +142,7 @@ def guest_for(share: Sequence[Cell]) -> Guest:
     """Return a guest for these cells: as many hosts as the largest page has origins, and a job for each
     network."""
     recipes = list(dict.fromkeys(cell.recipe for cell in share))
-    windows = sorted({cell.iw for cell in share})
+    windows = sorted({cell.policy.window for cell in share})
     origins = min(max(len(recipe.origins) for recipe in recipes), MOST_ORIGINS)
     networks: dict[Profile, list[Cell]] = {}
     for cell in share:
@@ -196,7 +196,7 @@ def load_commands(cells: Sequence[Cell], numbers: Mapping[Recipe, int]) -> Itera
     """Yield the player's commands for the cells; a condition is only sent when it changes."""
     in_force: list[str] = []
     for cell in cells:
-        conditions = [*cell.conditions.commands(cell.profile, cell.iw), *origin_commands(cell.origins)]
+        conditions = [*cell.conditions.commands(cell.profile, cell.policy), *origin_commands(cell.origins)]
         yield from (line for line in conditions if line not in in_force)
         in_force = conditions
         yield cell.command(numbers[cell.recipe])

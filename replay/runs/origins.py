@@ -14,7 +14,7 @@ PUBLISHED_SENDERS, ONE_SENDER = "published", "one"
 
 SENDERS = (PUBLISHED_SENDERS, "unknown-cubic", "unknown-bbr", ONE_SENDER)
 """Values of the column `senders`: each origin's is drawn by published shares, of which the unknown part is in
-proportion, all CUBIC at once, or all BBR; or all are alike, by `congestion_control` and `pacing`."""
+proportion, all CUBIC at once, or all BBR; or all are alike, by `congestion_control` and the policy."""
 
 HTTP3 = (STAND_IN, AS_TCP) = ("stand-in", "tcp")
 """Values of the column `http3`: what was HTTP/3 keeps one sender whatever the window, TCP with CUBIC, paced,
@@ -50,7 +50,7 @@ class OriginSetting:
     distance_us: int
     """Round trip beyond the network's own."""
     sender: str
-    """AT_ONCE, which is paced where the candidate is; PACED, BBR or HTTP3_SENDER."""
+    """AT_ONCE, which sends as the policy says; PACED, BBR or HTTP3_SENDER."""
 
 
 def origin_settings(

@@ -27,7 +27,7 @@ from replay.runs.price import core_seconds
 from replay.runs.replay_folder import guest_facts, read_cells, store_loads, sums
 from replay.runs.responses import read_responses, response_tables
 from replay.runs.run import Result, replay, share_out, sort_key
-from schema.computed_tables import CELL, CELL_KEY
+from schema.computed_tables import CELL_KEY
 from storage.signatures import Signer
 from storage.sums import broken_sums
 
@@ -160,7 +160,7 @@ def read_parts(replay: Path, plan: Mapping[str, Any], total: int) -> tuple[pa.Ta
         if fault := fault_of(folder, plan):
             raise PartError(f"part {number}/{total} {fault}: replay again")
     facts = [json.loads((folder / "part.json").read_text(encoding="utf-8")) for folder in folders]
-    tables = [read_cells(folder).cast(CELL) for folder in folders]
+    tables = [read_cells(folder) for folder in folders]
     return _sort_cells(pa.concat_tables(tables)), _merge_facts(facts)
 
 

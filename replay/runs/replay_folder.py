@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from releases.slow_start import MSS_TIMESTAMPS
+from replay.errors import ReplayError
 from replay.lab.kernel import PACKAGE, build_key, package_version, patches
 from replay.lab.player import player_key
 from replay.networks.profiles import Population
@@ -23,8 +25,10 @@ from replay.recipes.page_recipe import Recipe
 from replay.runs import background
 from replay.runs.cells import Cell
 from replay.runs.conditions import BACKGROUND_IW
+from replay.runs.policy import PACED
 from replay.runs.responses import write_responses
 from replay.runs.run import Result
+from schema.computed_tables import CELL
 from storage.signatures import Signer
 from storage.staging import put_in_place
 from storage.sums import seal
@@ -67,9 +71,35 @@ def origin(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: facts[name] for name in ORIGIN if name in facts}
 
 
+ADDED = ("segments_dropped", "bytes_dropped", "bytes_spurious", "handshake_max_ms")
+"""Columns that loads of version 1.0 do not have."""
+
+
 def read_cells(folder: Path) -> pa.Table:
-    """Return the cells of a replay."""
-    return pq.ParquetFile(folder / "cells.parquet").read()
+    """Return the cells of a replay; ReplayError if they are none."""
+    stored = pq.ParquetFile(folder / "cells.parquet").read()
+    known = {*stored.column_names, *ADDED, *(("policy",) if "pacing" in stored.column_names else ())}
+    if lacking := sorted({*CELL.names} - known):
+        raise ReplayError(f"{folder} is of another version: its cells have no {', '.join(lacking)}")
+    return as_cells(stored)
+
+
+def as_cells(loads: pa.Table) -> pa.Table:
+    """Return stored loads with every column of schema.computed_tables.CELL; what is not carried is null.
+
+    Version 1.0 had a column `pacing` in place of `policy`.
+    """
+    if "policy" not in loads.column_names and "pacing" in loads.column_names:
+        sending = pc.if_else(loads["pacing"], f" {PACED}", "")
+        policies = pc.binary_join_element_wise(pc.cast(loads["iw"], pa.string()), sending, "")
+        loads = loads.append_column("policy", policies)
+    columns = [
+        loads[field.name].cast(field.type)
+        if field.name in loads.column_names
+        else pa.nulls(len(loads), field.type)
+        for field in CELL
+    ]
+    return pa.table(columns, schema=CELL)
 
 
 def sums(table: pa.Table) -> dict[str, Any]:
@@ -139,7 +169,7 @@ def kernel_facts() -> dict[str, Any]:
 def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
     """Return the choices of the method and of the command line."""
     return {
-        "windows": sorted({cell.iw for cell in cells}),
+        "policies": [str(policy) for policy in sorted({cell.policy for cell in cells})],
         "seeds": sorted({cell.seed for cell in cells}),
         "conditions": [
             conditions.columns() for conditions in dict.fromkeys(cell.conditions for cell in cells)

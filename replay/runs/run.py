@@ -18,6 +18,7 @@ from replay.runs.calibration import CalibrationCheck, calibration_checks
 from replay.runs.cells import Cell, row
 from replay.runs.conditions import Conditions
 from replay.runs.guests import Guest, Progress, guest_for
+from replay.runs.policy import Policy
 from schema.computed_tables import CELL
 
 ROWS_AT_ONCE = 1_000
@@ -121,21 +122,24 @@ def judge_cells(guests: Sequence[Guest]) -> Iterator[tuple[dict[str, Any], Cell,
         yield judge_cell(cell, answer, guest.failure, broken), cell, answer
 
 
-def sort_key(row: dict[str, Any]) -> tuple[bytes, bytes, int, tuple[bytes, ...], int]:
+SortKey = tuple[bytes, bytes, Policy, tuple[bytes, ...], int]
+
+
+def sort_key(row: dict[str, Any]) -> SortKey:
     """Return the sort key of a row by its cell's key columns; text is compared bytewise."""
     return (
         row["page"].encode(),
         row["profile"].encode(),
-        row["iw"],
+        Policy.parse(row["policy"]),
         tuple(str(row[name]).encode() for name in Conditions().columns()),
         row["seed"],
     )
 
 
-def cell_key(cell: Cell) -> tuple[bytes, bytes, int, tuple[bytes, ...], int]:
+def cell_key(cell: Cell) -> SortKey:
     """Return the sort key of a cell, which is that of its row."""
     page, profile = cell.recipe.page.encode(), cell.profile.id.encode()
-    return page, profile, cell.iw, conditions_key(cell.conditions), cell.seed
+    return page, profile, cell.policy, conditions_key(cell.conditions), cell.seed
 
 
 @functools.cache

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from releases.cdf import Cdf
 from releases.chart_theme import CURVES
 from releases.formatting import apart, grouped, quantity
+from replay.runs.policy import Policy
 from reports.inputs.report_inputs import ReportInputs
 from reports.sections.instrument import instrument_section
 from reports.sections.same_sites import same_sites
@@ -24,7 +25,7 @@ LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 DRAWN = ("responses", "responses_iw_limited", "first_flights", "pages")
 """Measures of the first figure."""
 
-MARKED = (3, RULE.incumbent)
+MARKED = (3, RULE.incumbent.window)
 """Windows that figures of sizes mark, beside the one that the verdict speaks of."""
 
 
@@ -50,8 +51,8 @@ def sizes_section(
 ) -> Section:
     """State what fits: by size, by kind, against 2010, over the years, and what servers send."""
     release, sizes, cdfs = inputs.release, counted.content, counted.cdfs
-    mss, iw = sizes["mss_bytes"], RULE.incumbent
-    rival = int(str((verdict and verdict["rival"]) or 16).split()[0])
+    mss, iw = sizes["mss_bytes"], RULE.incumbent.window
+    rival = Policy.parse((verdict and verdict["rival"]) or 16).window
     marked = sorted({*MARKED, rival if rival > iw else 16})
     stated = {name: band for name, band in counted.bands.items() if name in drawn_measures(cdfs)}
     kinds = [*kinds_of(release, iw=iw, mss=mss)]

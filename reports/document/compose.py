@@ -11,7 +11,7 @@ from releases.catalogue import Release, ReleaseFacts
 from releases.citation.forms import cite
 from releases.citation.work import NotCitable, cite_report
 from releases.slow_start import WINDOWS
-from replay.runs.initial_window import is_paced
+from replay.runs.policy import AT_ONCE
 from reports.answer import answer_of, fits_number
 from reports.content import (
     FORMAT_VERSION,
@@ -48,7 +48,7 @@ def compose(inputs: ReportInputs) -> dict[str, Any]:
     """Return the content of report.json without the fields OF_A_VERSION, ready for JSON: it depends on the
     inputs and the code alone."""
     release, because = inputs.release, illustrative_because(inputs)
-    windows = {*WINDOWS, *(candidate for candidate in RULE.candidates if not is_paced(candidate))}
+    windows = {*WINDOWS, *(policy.window for policy in RULE.candidates if policy.sending == AT_ONCE)}
     counted = size_section(release, windows=sorted(windows))
     servers, verdict, recorded = servers_section(release), verdict_of_inputs(inputs), recorded_facts(release)
     sections = [*sections_of(inputs, counted, servers=servers, verdict=verdict)]
@@ -56,7 +56,7 @@ def compose(inputs: ReportInputs) -> dict[str, Any]:
         verdict,
         illustrative_because=because,
         limits=limits_sentence(recorded, vantage=release.crawl.vantage) if recorded else None,
-        fits=fits_number(counted.content["measures"], iw=RULE.incumbent),
+        fits=fits_number(counted.content["measures"], iw=RULE.incumbent.window),
         command=replay_command(release.crawl, {}),
     )
     limits = [

@@ -12,6 +12,7 @@ import altair as alt
 from releases.chart_theme import LIGHT
 from releases.formatting import NARROW, stated
 from replay.backcast.published import BASE, EXPERIMENT
+from replay.runs.policy import AT_ONCE, Policy
 from reports.content import Report
 from reports.document.charts import (
     LETTER,
@@ -102,9 +103,9 @@ def draw_plane(report: Report, brief: Brief, sheet: Sheet) -> alt.TopLevelMixin:
     top = [
         line for text, letters, weight in titles for line in lines_of(text, letters, inner, fontWeight=weight)
     ]
-    left_out = [mark.window for mark in _list_marks(report.verdict) if not mark.is_drawn]
+    left_out = [mark.policy for mark in _list_marks(report.verdict) if not mark.is_drawn]
     note = (
-        f"Not drawn, for they save little or no time: {', '.join(f'IW {window}' for window in left_out)}. "
+        f"Not drawn, for they save little or no time: {', '.join(f'IW {policy}' for policy in left_out)}. "
         if left_out
         else ""
     )
@@ -206,7 +207,7 @@ class Mark:
 
     group: str
     """Title of the group; empty for a window over all lines."""
-    window: str
+    policy: Policy
     gain: float
     cost: float
     gain_ends: tuple[float | None, float | None]
@@ -219,8 +220,8 @@ class Mark:
 
     @property
     def is_paced(self) -> bool:
-        """True if the window is sent over a round trip."""
-        return self.window.endswith("paced")
+        """True unless the window is sent at once."""
+        return self.policy.sending != AT_ONCE
 
 
 def _list_marks(verdict: VerdictFacts | None) -> Iterator[Mark]:
@@ -234,7 +235,7 @@ def _list_marks(verdict: VerdictFacts | None) -> Iterator[Mark]:
         if gain and cost and gain["estimate"] is not None and cost["estimate"] is not None:
             yield Mark(
                 group=title,
-                window=str(entry["window"]),
+                policy=Policy.parse(entry["window"] or RULE.incumbent.window),
                 gain=gain["estimate"],
                 cost=cost["estimate"],
                 gain_ends=(gain["lower"], gain["upper"]),
@@ -291,9 +292,9 @@ def _marks(verdict: VerdictFacts | None, plot: Plot, size: float) -> Iterator[al
             opacity=1,
         )
         yield point.encode(**axes)
-        name = f"{mark.group}: {mark.window}" if mark.group else f"IW {mark.window}"
+        name = f"{mark.group}: {mark.policy}" if mark.group else f"IW {mark.policy}"
         if plot.is_narrow:
-            name = mark.group.removeprefix("lines ") if mark.group else mark.window
+            name = mark.group.removeprefix("lines ") if mark.group else str(mark.policy)
         style = {"color": colour, **({"fontSize": SMALL * size} if mark.group else {"fontWeight": "bold"})}
         names.append(Name(name, [plot.place(mark.gain, mark.cost)], style))
     key: Box = (plot.width / 2, 0.0, plot.width, 2 * size)

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from replay.runs.replay_folder import as_cells
 from reports.inputs.replays import Replay
-from schema.computed_tables import CELL, CELL_KEY
+from schema.computed_tables import CELL_KEY
 from verdict.evidence import COLUMNS
 
 FOLDER = "loads"
@@ -110,22 +111,9 @@ def read_carried(folder: Path, *, checksum: str, name: str) -> tuple[Replay, Map
     numbers = sorted(int(key) for key in facts if key != BACKCAST)
     tables = [stored.filter(pc.field(STAGE) == number) for number in numbers]
     replay = Replay(
-        loads=tuple(map(_cells, tables)),
+        loads=tuple(map(as_cells, tables)),
         facts=tuple(facts[str(number)] for number in numbers),
         checksum=checksum,
         name=name,
     )
     return replay, facts.get(BACKCAST)
-
-
-def _cells(stored: pa.Table) -> pa.Table:
-    """Return loads with every column of a replay's; what is not carried is null."""
-    return pa.table(
-        [
-            stored[field.name].cast(field.type)
-            if field.name in stored.column_names
-            else pa.nulls(len(stored), field.type)
-            for field in CELL
-        ],
-        schema=CELL,
-    )

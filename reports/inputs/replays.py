@@ -15,7 +15,6 @@ import pyarrow as pa
 from releases.catalogue import Release
 from replay.errors import ReplayError
 from replay.runs.replay_folder import read_cells
-from schema.computed_tables import CELL
 from storage.signatures import find_faults
 from storage.sums import checksum_of
 from verdict.replayed import Replayed, of_pairs, of_stages
@@ -147,7 +146,7 @@ def decision(folder: Path, release: Release) -> Replay:
     _check_release(plan, release, str(folder))
     sums = "\n".join(map(checksum_of, stage_places(folder)))
     return Replay(
-        loads=tuple(table.select(CELL.names) for table in tables),
+        loads=tuple(tables),
         facts=tuple(
             {**stage, "gates": drop_unmade_checks(stage["gates"])} if "gates" in stage else stage
             for stage in facts
@@ -193,16 +192,17 @@ def full_replay(root: Path, release: Release, allowed_signers: Path) -> Replay:
     try:
         cells = read_cells(folder)
         facts = json.loads((folder / "replay.json").read_text(encoding="utf-8"))
+    except ReplayError as exc:
+        raise ReportError(f"{exc}; {again}") from exc
     except (pa.ArrowInvalid, json.JSONDecodeError, UnicodeDecodeError) as exc:
         raise ReportError(f"the replay in {folder} cannot be read; {again}") from exc
-    lacking = set(CELL.names) - set(cells.column_names)
-    if lacking or not isinstance(facts, dict):
-        raise ReportError(f"the replay in {folder} is of another version; {again}")
+    if not isinstance(facts, dict):
+        raise ReportError(f"the replay in {folder} cannot be read; {again}")
     _check_release(facts, release, str(folder))
     check_populations(facts.get("populations", ()))
     if not cells.num_rows:
         raise ReportError(f"the replay of {name} has no cell; {again}")
-    return Replay(loads=(cells.select(CELL.names),), facts=(facts,), checksum=checksum_of(folder), name=FULL)
+    return Replay(loads=(cells,), facts=(facts,), checksum=checksum_of(folder), name=FULL)
 
 
 def _check_release(facts: Mapping[str, Any], release: Release, where: str) -> None:

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from releases.formatting import NARROW, RANGE, quantity, range_text, stated
 from replay.backcast.published import BASE, DATA_CENTERS, EXPERIMENT, LATENCY, RETRANSMITTED
+from replay.runs.policy import PACED, Policy
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table
 from verdict.arms import ALONE, EVERYONE
 from verdict.effects import BY_ID
 from verdict.ledger import PUBLISHED_MBPS, PUBLISHED_PACKETS_PERCENT, PUBLISHED_RESPONSES_PERCENT
+from verdict.rule import RULE
 from verdict.stored import (
     CandidateFacts,
     EntryFacts,
@@ -122,8 +124,7 @@ def describe_growth(gains: Mapping[str, float]) -> str:
 
 def name_columns(candidate: CandidateFacts) -> dict[str, str]:
     """Return the name of a candidate, and how it is sent."""
-    window = str(candidate["window"])
-    return {"window": f"IW {window}", "sent": "paced" if window.endswith("paced") else "at once"}
+    return {"window": f"IW {candidate['window']}", "sent": Policy.parse(candidate["window"]).sending}
 
 
 def group_name(group: EntryFacts) -> str:
@@ -247,11 +248,14 @@ def costs_section(verdict: VerdictFacts) -> Section:
 
 def resent_title(candidates: Sequence[CandidateFacts]) -> str:
     """Return the cost of one size at once and paced, where both were replayed."""
-    costs = {str(candidate["window"]): candidate["resent_pp"]["estimate"] for candidate in candidates}
-    both = [name for name in costs if f"{name} paced" in costs and int(name) > 10]
-    if both and None not in (costs[both[0]], costs[f"{both[0]} paced"]):
-        once, paced = (quantity(costs[name], "pp", 2) for name in (both[0], f"{both[0]} paced"))
-        return f"Sent at once, IW {both[0]} repeats {once} more of the payload; paced, {paced}"
+    costs = {
+        Policy.parse(candidate["window"]): candidate["resent_pp"]["estimate"] for candidate in candidates
+    }
+    for size in sorted(policy.window for policy in costs if policy.window > RULE.incumbent.window):
+        both = costs.get(Policy(size)), costs.get(Policy(size, PACED))
+        if None not in both:
+            once, paced = (quantity(cost, "pp", 2) for cost in both)
+            return f"Sent at once, IW {size} repeats {once} more of the payload; paced, {paced}"
     return "Payload sent again by each window"
 
 

@@ -16,13 +16,13 @@ from replay.lab.guest_process import Lab
 from replay.networks.mlab.draws import DrawnNetwork, draw_networks
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan, sample
-from replay.runs.initial_window import Paced
+from replay.runs.policy import PACED, Policy
 from replay.runs.run import replay
 from studies.csv_table import write_table
 from studies.dependencies.pages import RECORDED, Page, read_pages, recipe_of
 
 PAGES, NETWORKS_A_PAGE, SEED = 160, 8, 1
-WINDOWS = (10, 16, Paced(16))
+POLICIES = (Policy(10), Policy(16), Policy(16, PACED))
 HEAD = ("what", "inferred", "recorded", "difference")
 HERE = Path(__file__).parent
 
@@ -74,10 +74,10 @@ def gains(pairs: Sequence[tuple[Recipe, Recipe]]) -> list[tuple[object, ...]]:
     for place, name in enumerate(("inferred", "recorded")):
         logs[name] = page_logs([pair[place] for pair in pairs], networks, lab)
     gains: list[tuple[object, ...]] = []
-    for at, window in enumerate(WINDOWS[1:], start=1):
+    for at, policy in enumerate(POLICIES[1:], start=1):
         effects = {name: page_effects[:, at] - page_effects[:, 0] for name, page_effects in logs.items()}
         texts = [gain_text(effects[name]) for name in ("inferred", "recorded")]
-        gains.append((f"G of {window!r}, %", *texts, gain_text(effects["inferred"] - effects["recorded"])))
+        gains.append((f"G of {policy}, %", *texts, gain_text(effects["inferred"] - effects["recorded"])))
     return gains
 
 
@@ -94,21 +94,20 @@ def page_logs(
     cells = [
         cell
         for recipe, page_networks in zip(recipes, networks, strict=True)
-        for cell in plan([recipe], [network.profile for network in page_networks], windows=WINDOWS, seeds=1)
+        for cell in plan([recipe], [network.profile for network in page_networks], policies=POLICIES, seeds=1)
     ]
     rows = replay(lab, cells, guests=2).rows
-    times: dict[tuple[str, str], dict[int, float]] = {}
+    times: dict[tuple[str, str], dict[str, float]] = {}
     for row in rows:
         if row["state"] == "done":
-            window = Paced(row["iw"]) if row["pacing"] else row["iw"]
-            times.setdefault((row["page"], row["profile"]), {})[window] = np.log(row["page_ms"])
-    whole = {key: by_window for key, by_window in times.items() if len(by_window) == len(WINDOWS)}
+            times.setdefault((row["page"], row["profile"]), {})[row["policy"]] = np.log(row["page_ms"])
+    whole = {key: by_policy for key, by_policy in times.items() if len(by_policy) == len(POLICIES)}
     return np.array(
         [
             np.mean(
                 [
-                    [by_window[window] for window in WINDOWS]
-                    for (page, _), by_window in whole.items()
+                    [by_policy[str(policy)] for policy in POLICIES]
+                    for (page, _), by_policy in whole.items()
                     if page == recipe.page
                 ],
                 axis=0,

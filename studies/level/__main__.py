@@ -18,6 +18,7 @@ from replay.networks.queues import QUEUES, rate_class
 from replay.recipes.page_recipe import Object, Origin, Recipe
 from replay.runs.cells import Cell, plan
 from replay.runs.conditions import PLAIN
+from replay.runs.policy import at_once
 from replay.runs.run import replay
 from studies.csv_table import write_table
 from verdict.ledger import PUBLISHED_MBPS, PUBLISHED_PACKETS_PERCENT, PUBLISHED_RESPONSES_PERCENT
@@ -57,7 +58,7 @@ class Level:
 def level_cells(networks: Sequence[DrawnNetwork], *, seeds: int) -> list[Cell]:
     """Return the loads of the response over the networks below 6 Mbps, at today's window, by one sender."""
     slow = [network.profile for network in networks if is_slow_class(network)]
-    return plan([RECIPE], slow, windows=(WINDOW,), seeds=seeds, conditions=(PLAIN,))
+    return plan([RECIPE], slow, policies=at_once(WINDOW), seeds=seeds, conditions=(PLAIN,))
 
 
 def is_slow_class(network: DrawnNetwork) -> bool:

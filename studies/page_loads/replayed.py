@@ -12,6 +12,7 @@ from replay.recipes.page_recipe import read_recipes
 from replay.recipes.release_rows import rows
 from replay.runs.cells import plan
 from replay.runs.conditions import PLAIN, Neighbours
+from replay.runs.policy import at_once
 from replay.runs.responses import response_tables
 from replay.runs.run import replay
 from studies.page_loads.comparing import Load
@@ -25,7 +26,7 @@ CONDITIONS = dataclasses.replace(PLAIN, congestion_control=CONGESTION_CONTROL, n
 def replay_release(lab: Lab, release: Release, networks: Sequence[Profile], guests: int) -> list[Load]:
     """Replay all pages of a release; one seed, since without other traffic nothing is left to chance."""
     recipes = read_recipes(release)
-    cells = plan(recipes, networks, windows=WINDOWS, seeds=1, conditions=(CONDITIONS,))
+    cells = plan(recipes, networks, policies=at_once(*WINDOWS), seeds=1, conditions=(CONDITIONS,))
     result = replay(lab, cells, guests=guests, responses=True)
     bad = [row for row in result.rows if row["state"] != "done"]
     if bad:

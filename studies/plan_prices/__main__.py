@@ -21,6 +21,7 @@ from replay.networks.profiles import Profile, symmetric
 from replay.recipes.page_recipe import Recipe, read_recipes
 from replay.runs.cells import plan, sample
 from replay.runs.conditions import Competition, Conditions, Neighbours, Queue
+from replay.runs.policy import at_once
 from replay.runs.price import core_seconds
 from replay.runs.run import replay
 from studies.csv_table import write_table
@@ -64,7 +65,7 @@ def pages() -> list[Recipe]:
 
 def measure_price(lab: Lab, recipes: Sequence[Recipe], mbps: float, name: str) -> dict[str, Any]:
     """Return the planned and measured CPU time in ms of a load at one rate under one condition."""
-    cells = plan(recipes, [network(mbps)], windows=WINDOWS, seeds=1, conditions=[CONDITIONS[name]])
+    cells = plan(recipes, [network(mbps)], policies=at_once(*WINDOWS), seeds=1, conditions=[CONDITIONS[name]])
     with measure_cost() as first:
         replay(lab, cells[:1], guests=1)
     with measure_cost() as all_of_them:

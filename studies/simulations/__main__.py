@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from replay.runs.policy import Policy
 from studies.simulations.worlds import STRATA, WORLDS, Replay, World
 from verdict.deciding import Loaded, decide
 from verdict.judgement import Answer
@@ -110,7 +111,7 @@ def mistakes(world: World, answer: Answer) -> list[str]:
     return faults
 
 
-def is_wrong(world: World, window: int, verdict: str) -> bool:
+def is_wrong(world: World, window: Policy, verdict: str) -> bool:
     """Return whether a verdict contradicts the truth."""
     gain, resent = world.truth(window)
     benefit = (RULE.price_pp or 0) * gain - resent

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from replay.runs.initial_window import Paced
+from replay.runs.policy import PACED, Policy
 from verdict.evidence import COLUMNS, Evidence, Network
 from verdict.rule import RULE
 from verdict.sampling import Plan, page_order
@@ -27,16 +27,16 @@ OF_NETWORKS = (0.0164, 1.08)
 
 PAGES, STRATA = 591, 64
 
-PROFILE: dict[int, tuple[float, float]] = {
-    3: (-1.1, -1.0),
-    6: (-0.9, -0.8),
-    Paced(10): (0.1, -0.3),
-    Paced(16): (1.0, 1.0),
-    16: (0.67, 1.6),
-    Paced(20): (1.19, 1.8),
-    30: (0.9, 5.0),
-    Paced(32): (1.2, 4.7),
-    Paced(44): (1.6, 6.8),
+PROFILE: dict[Policy, tuple[float, float]] = {
+    Policy(3): (-1.1, -1.0),
+    Policy(6): (-0.9, -0.8),
+    Policy(10, PACED): (0.1, -0.3),
+    Policy(16, PACED): (1.0, 1.0),
+    Policy(16): (0.67, 1.6),
+    Policy(20, PACED): (1.19, 1.8),
+    Policy(30): (0.9, 5.0),
+    Policy(32, PACED): (1.2, 4.7),
+    Policy(44, PACED): (1.6, 6.8),
 }
 """What each candidate saves and sends again, in parts of what 16 paced does, about as in those loads."""
 
@@ -61,12 +61,12 @@ class World:
     """Standard deviation of the logarithm of what is sent again, by error of the inputs: drawn once a replay,
     as queues between low and high."""
 
-    def truth(self, window: int) -> tuple[float, float]:
+    def truth(self, window: Policy) -> tuple[float, float]:
         """Return the gain in per cent and payload sent again in percentage points."""
         gain, resent = PROFILE[window]
         return self.gain_percent * gain, self.resent_pp * resent
 
-    def worth(self, window: int) -> bool:
+    def worth(self, window: Policy) -> bool:
         """Return whether a window is worth it in truth."""
         gain, resent = self.truth(window)
         return gain >= RULE.worthwhile_percent and (RULE.price_pp or 0) * gain >= resent

@@ -8,15 +8,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from releases.interval import Interval
-from verdict.effects import BY_ID, Effects, effects_of
+from replay.runs.policy import Policy
+from verdict.effects import BY_ID, Effects, Name, effects_of
 from verdict.evidence import Evidence, Network
 from verdict.rule import RULE
+from verdict.student import Floats
 from verdict.two_years import AFTER, ALL, BEFORE, CANDIDATE, YEARS, Comparison, Worth
 
 PAIRS = Path(__file__).with_name("pairs.parquet")
 """A row for each page, network and seed: what a load at CANDIDATE differs by from one at INCUMBENT."""
 
-INCUMBENT = 10
+INCUMBENT = Policy(10)
 
 TAIL = 0.025
 
@@ -98,7 +100,7 @@ def measure_years(table: pa.Table, *, are_same: bool) -> tuple[Effects, dict[int
         again={},
         states={},
     )
-    changes = {
+    changes: dict[Name, Floats] = {
         (name, year): np.where(years == year, table[column].to_numpy().astype(np.float64), np.nan)
         for name, column in zip(QUANTITIES, ("log_time", "resent_pp"), strict=True)
         for year in YEARS
@@ -129,7 +131,7 @@ def change(effects: Effects) -> Worth:
     }
     both = {**factors[BEFORE], **factors[AFTER]}
 
-    def interval(value: float, of: Mapping[tuple[str, int], float]) -> Interval:
+    def interval(value: float, of: Mapping[Name, float]) -> Interval:
         half = effects.combine(of).interval(TAIL)
         return Interval(value, value - (half.upper - half.estimate), value + (half.upper - half.estimate))
 

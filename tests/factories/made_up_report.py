@@ -106,6 +106,7 @@ def cell(page: int, profile: str, iw: int, seed: int, page_ms: float) -> dict[st
         "visit_id": page + 1,
         "profile": profile,
         "iw": iw,
+        "policy": str(iw),
         **Conditions(congestion_control="cubic").columns(),
         "seed": seed,
         "state": "done",
@@ -149,7 +150,7 @@ def write_replay(data_dir: Path, release: Release, table: pa.Table | None = None
             "checksum": release.checksum,
         },
         "kernel": {"package": "linux-source-6.12", "version": "6.12.9-1", "recipe": "cd" * 32},
-        "parameters": {"windows": [3, 10, 16, 30], "seeds": [1, 2, 3, 4], "segment_bytes": 1448},
+        "parameters": {"policies": ["3", "10", "16", "30"], "seeds": [1, 2, 3, 4], "segment_bytes": 1448},
         "profiles": [dataclasses.asdict(profile) for profile in PAPER_PROFILES],
         "populations": populations(),
         "gates": [

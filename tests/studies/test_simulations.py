@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from replay.runs.initial_window import Paced
+from replay.runs.policy import Policy
 from studies.simulations.__main__ import is_wrong, mistakes, play
 from studies.simulations.worlds import WORLDS, World
 
@@ -14,7 +14,7 @@ def world(name: str) -> World:
 
 def test_a_clear_gain_at_half_the_price_is_found() -> None:
     answer, _ = play(world("gain 5 %, half the price"), np.random.default_rng(1), minutes=30)
-    assert (answer.kind, answer.window) == ("raise", Paced(16))
+    assert (answer.kind, answer.window) == ("raise", Policy(16, "paced"))
     assert "wrong" not in mistakes(world("gain 5 %, half the price"), answer)
 
 
@@ -29,4 +29,4 @@ def test_where_nothing_is_gained_nothing_is_worth_it() -> None:
     [("worth it", True), ("not worth it", False), ("at the price", True), ("open", False)],
 )
 def test_a_verdict_is_held_against_the_truth(verdict: str, wrong: bool) -> None:
-    assert is_wrong(world("gain 5 %, twice the price"), Paced(16), verdict) is wrong
+    assert is_wrong(world("gain 5 %, twice the price"), Policy(16, "paced"), verdict) is wrong

@@ -16,8 +16,9 @@ from replay.backcast.services import Shape
 from replay.lab.kernel import build_key
 from replay.lab.player import player_key
 from replay.runs.conditions import Conditions
+from replay.runs.policy import Policy
 from schema.computed_tables import CELL
-from tests.verdict.worlds import PACED, saving
+from tests.verdict.worlds import PACED, TEN, saving
 from verdict.calibration import (
     BACKCAST_RULE,
     FORMAT_VERSION,
@@ -67,7 +68,8 @@ def rows(
                 rows.append(
                     dict.fromkeys(CELL.names)
                     | Conditions().columns()
-                    | {"page": f"{service}-{page}", "visit_id": FIRST[service] + page, "iw": iw, "seed": 1}
+                    | {"page": f"{service}-{page}", "visit_id": FIRST[service] + page, "seed": 1}
+                    | {"iw": iw, "policy": str(iw)}
                     | {"profile": f"{center.lower()}-{at + 1}", "state": "done"}
                     | {"page_ms": times[iw] * (factor if iw > 3 else 1), "payload_bytes": 1448 * sent}
                     | {"bytes_retransmitted": round(1448 * again), "segments_sent": sent}
@@ -94,21 +96,23 @@ def experiment(
 def replayed(rule: Rule, *, month: str | None = None) -> Replayed:
     """A decision on a window that is plainly not worth it."""
     evidence = saving(0.0, 1.0).evidence(np.random.default_rng(1), pages=60, networks=240, each=2)
-    return Replayed(looks=(Look(evidence=evidence),), everyone=None, rule=rule.over((10, PACED)), month=month)
+    return Replayed(
+        looks=(Look(evidence=evidence),), everyone=None, rule=rule.over((TEN, PACED)), month=month
+    )
 
 
 def test_the_rule_chooses_ten_over_the_networks_of_2010() -> None:
     answers = choose_windows(experiment(SEARCH_MS), CALIBRATED)
-    assert [(answer.kind, answer.window) for answer in answers.values()] == [("raise", 10)] * 2
+    assert [(answer.kind, answer.window) for answer in answers.values()] == [("raise", TEN)] * 2
 
 
 def test_the_rule_keeps_three_where_every_page_fits_into_three_segments() -> None:
     answers = choose_windows(experiment(FITTING_MS, 0.0), CALIBRATED)
-    assert {answer.window for answer in answers.values()} == {3}
+    assert {answer.window for answer in answers.values()} == {Policy(3)}
 
 
 def test_no_constant_of_the_rule_is_changed_for_2010() -> None:
-    same = dataclasses.replace(BACKCAST_RULE, incumbent=10, candidates=RULE.candidates, guards=RULE.guards)
+    same = dataclasses.replace(BACKCAST_RULE, incumbent=TEN, candidates=RULE.candidates, guards=RULE.guards)
     assert same == RULE
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tests.verdict.worlds import PACED, RULE_OF_ONE, World, saving
+from tests.verdict.worlds import PACED, RULE_OF_ONE, TEN, World, saving
 from verdict.deciding import Decision, Loaded, decide
 from verdict.rule import NEARLY
 from verdict.sampling import Plan, Prices
@@ -42,7 +42,7 @@ def test_a_gain_of_five_per_cent_at_half_the_price_is_recommended_before_the_bud
 
 def test_what_saves_nothing_ends_with_the_window_in_force() -> None:
     decision = decided(saving(0, 0.5))
-    assert (decision.answer.kind, decision.answer.window) == ("stays", 10)
+    assert (decision.answer.kind, decision.answer.window) == ("stays", TEN)
 
 
 def test_a_decision_ends_with_its_budget_and_says_what_is_open() -> None:

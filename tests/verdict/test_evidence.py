@@ -8,13 +8,16 @@ import pytest
 
 from replay.networks.profiles import Population
 from replay.runs.conditions import Conditions
-from replay.runs.initial_window import Paced
+from replay.runs.policy import PACED, Policy
 from schema.computed_tables import CELL
 from verdict.evidence import EvidenceError, Network, read_evidence, weighted_networks
 
+TEN, SIXTEEN = Policy(10), Policy(16)
 
-def load(iw: int, *, arm: Conditions | None = None, **values: object) -> dict[str, object]:
-    row = dict.fromkeys(CELL.names) | {"page": "p.test", "visit_id": 1, "profile": "a", "iw": iw, "seed": 1}
+
+def load(policy: Policy = TEN, *, arm: Conditions | None = None, **values: object) -> dict[str, object]:
+    row = dict.fromkeys(CELL.names) | {"page": "p.test", "visit_id": 1, "profile": "a", "seed": 1}
+    row |= {"iw": policy.window, "policy": str(policy)}
     return row | (arm or Conditions()).columns() | {"state": "done", "page_ms": 100.0} | values
 
 
@@ -23,13 +26,12 @@ def table(*rows: dict[str, object]) -> pa.Table:
 
 
 def test_a_draw_has_its_loads_at_every_window() -> None:
-    paced = dataclasses.replace(Conditions(), pacing=True)
     evidence = read_evidence(
-        table(load(10), load(16, page_ms=90.0), load(16, arm=paced, page_ms=80.0)),
+        table(load(), load(SIXTEEN, page_ms=90.0), load(Policy(16, PACED), page_ms=80.0)),
         [Network(id="a")],
-        incumbent=10,
+        incumbent=TEN,
     )
-    assert evidence.windows == (10, Paced(16), 16)
+    assert evidence.windows == (TEN, Policy(16, PACED), SIXTEEN)
     assert [evidence.at(window)["page_ms"].tolist() for window in evidence.windows] == [
         [100.0],
         [80.0],
@@ -40,36 +42,34 @@ def test_a_draw_has_its_loads_at_every_window() -> None:
 
 def test_a_failed_load_is_unknown_and_counted() -> None:
     evidence = read_evidence(
-        table(load(10), load(16, state="failed", page_ms=None)), [Network(id="a")], incumbent=10
+        table(load(), load(SIXTEEN, state="failed", page_ms=None)), [Network(id="a")], incumbent=TEN
     )
-    assert np.isnan(evidence.at(16)["page_ms"]).all()
+    assert np.isnan(evidence.at(SIXTEEN)["page_ms"]).all()
     assert evidence.states == {"done": 1, "failed": 1}
 
 
 def test_an_alias_is_the_incumbent_again_and_no_window() -> None:
     alias = dataclasses.replace(Conditions(), alias=True)
-    evidence = read_evidence(
-        table(load(10), load(10, arm=alias, page_ms=101.0)), [Network(id="a")], incumbent=10
-    )
-    assert evidence.windows == (10,)
+    evidence = read_evidence(table(load(), load(arm=alias, page_ms=101.0)), [Network(id="a")], incumbent=TEN)
+    assert evidence.windows == (TEN,)
     assert evidence.again["page_ms"].tolist() == [101.0]
 
 
 def test_loads_of_other_arms_and_networks_are_left_out() -> None:
     warm = dataclasses.replace(Conditions(), warm_cache=True)
     evidence = read_evidence(
-        table(load(10), load(10, arm=warm), load(10, profile="b")), [Network(id="a")], incumbent=10
+        table(load(), load(arm=warm), load(profile="b")), [Network(id="a")], incumbent=TEN
     )
     assert len(evidence) == 1
 
 
 def test_a_load_that_occurs_twice_is_an_error() -> None:
     with pytest.raises(EvidenceError, match="visit 1 over a with seed 1 occurs twice"):
-        read_evidence(table(load(10), load(10)), [Network(id="a")], incumbent=10)
+        read_evidence(table(load(), load()), [Network(id="a")], incumbent=TEN)
 
 
 def test_without_loads_there_is_no_draw() -> None:
-    assert len(read_evidence(table(), [Network(id="a")], incumbent=10)) == 0
+    assert len(read_evidence(table(), [Network(id="a")], incumbent=TEN)) == 0
 
 
 def test_the_networks_of_a_population_keep_its_weights() -> None:

@@ -6,7 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from tests.verdict.worlds import PACED, RULE_OF_ONE, quiet, saving
+from replay.runs.policy import Policy
+from tests.verdict.worlds import PACED, RULE_OF_ONE, TEN, quiet, saving
 from verdict.closing import Closing, find_closing
 from verdict.effects import measure
 from verdict.evidence import Evidence
@@ -67,7 +68,7 @@ def test_noise_of_pairs_is_closed_by_loads_and_differences_of_pages_by_pages_alo
         evidence = world.evidence(np.random.default_rng(3), pages=60, networks=64, each=4)
         answer = judge([Look(evidence=evidence)], RULE_OF_ONE)
         assert answer.of(PACED).verdict == "open"
-        effects = measure(evidence, [PACED], incumbent=10)
+        effects = measure(evidence, [PACED], incumbent=TEN)
         needed = find_closing(effects, answer.of(PACED), RULE_OF_ONE)
         assert (needed.loads is None) is (of_pages > of_pairs)
         assert needed.pages is not None
@@ -91,7 +92,7 @@ def test_noise_of_pairs_is_closed_by_loads_and_differences_of_pages_by_pages_alo
 def test_a_factor_beyond_what_is_feasible_is_not_stated(
     loads: float | None, pages: float, sentence: str
 ) -> None:
-    assert Closing(window=20, loads=loads, pages=pages).sentence == sentence
+    assert Closing(window=Policy(20), loads=loads, pages=pages).sentence == sentence
 
 
 def test_what_the_incumbent_sends_again_is_told_by_class_of_rate() -> None:
@@ -111,7 +112,7 @@ def test_where_too_few_draws_give_no_interval_nothing_is_said_of_what_closes_it(
     evidence = a_world().where(np.arange(512) < 2)
     answer = judge([Look(evidence=evidence)], RULE_OF_ONE)
     assert answer.of(PACED).verdict == "open"
-    needed = find_closing(measure(evidence, [PACED], incumbent=10), answer.of(PACED), RULE_OF_ONE)
+    needed = find_closing(measure(evidence, [PACED], incumbent=TEN), answer.of(PACED), RULE_OF_ONE)
     assert (needed.loads, needed.pages) == (None, None)
     assert needed.sentence.endswith("would not tell of IW 16 paced.")
     verdict = verdict_of(answer, RULE_OF_ONE, closing=(needed,))

@@ -5,14 +5,16 @@ import dataclasses
 import numpy as np
 import pytest
 
-from replay.runs.initial_window import Paced
+from replay.runs.policy import Policy
 from tests.verdict.test_groups import with_lines
-from tests.verdict.worlds import PACED, RULE_OF_ONE, World, quiet, saving
+from tests.verdict.worlds import PACED, RULE_OF_ONE, TEN, World, quiet, saving
 from verdict.headline import candidate_clause
 from verdict.judgement import Look, judge
 from verdict.ledger import judge_groups
 from verdict.rule import RULE, Rule
 from verdict.stored import VerdictFacts, verdict_of
+
+TWENTY = Policy(20, "paced")
 
 
 def verdict(
@@ -63,9 +65,9 @@ def test_an_open_answer_names_what_is_open_and_what_the_loads_do_not_tell() -> N
 
 
 def test_an_open_answer_says_on_which_lines_most_of_what_is_sent_again_falls() -> None:
-    rule = dataclasses.replace(RULE, candidates=(10, PACED, Paced(20)), guards=())
+    rule = dataclasses.replace(RULE, candidates=(TEN, PACED, TWENTY), guards=())
     world = dataclasses.replace(
-        saving(4, 0.05), log_time={PACED: -0.03, Paced(20): -0.03}, resent={PACED: 0.0, Paced(20): 0.1}
+        saving(4, 0.05), log_time={PACED: -0.03, TWENTY: -0.03}, resent={PACED: 0.0, TWENTY: 0.1}
     )
     lines = world.evidence(np.random.default_rng(2), pages=100, networks=256, each=2)
     # A quarter of the lines is slow, and has nearly all of it.
@@ -80,7 +82,7 @@ def test_an_open_answer_says_on_which_lines_most_of_what_is_sent_again_falls() -
     )
     look = Look(evidence=evidence)
     judged = judge([look], rule)
-    assert judged.having("open") == (PACED, Paced(20))
+    assert judged.having("open") == (PACED, TWENTY)
     told = verdict_of(judged, rule, groups=judge_groups(look, rule))["headline"]
     assert told == (
         "IW 10 stays; 16 and 20 paced are open: nearly all of what 16 paced sends again falls below 6 Mbps."

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from tests.verdict.worlds import PACED, RULE_OF_ONE, quiet, saving
+from tests.verdict.worlds import PACED, RULE_OF_ONE, SIXTEEN, TEN, quiet, saving
 from verdict.judgement import Look
 from verdict.ledger import Arm, make_ledger
 from verdict.rule import RULE
@@ -49,9 +49,12 @@ def test_harm_to_others_alone_asks_short_flows_and_no_payload() -> None:
 
 
 def test_an_input_whose_loads_leave_the_answer_open_cannot_tell_whether_it_turns() -> None:
-    rule = dataclasses.replace(RULE, candidates=(10, PACED, 16), guards=())
+    rule = dataclasses.replace(RULE, candidates=(TEN, PACED, SIXTEEN), guards=())
     world = dataclasses.replace(
-        saving(2, 0.154), log_time={PACED: -0.02, 16: -0.02}, resent={PACED: 0.154, 16: 0.154}, of_pairs=0.3
+        saving(2, 0.154),
+        log_time={PACED: -0.02, SIXTEEN: -0.02},
+        resent={PACED: 0.154, SIXTEEN: 0.154},
+        of_pairs=0.3,
     )
     own = world.evidence(np.random.default_rng(1), pages=60, networks=64, each=1)
     paced = dataclasses.replace(

@@ -4,7 +4,7 @@ import collections
 import dataclasses
 
 from replay.recipes.page_recipe import Recipe
-from replay.runs.initial_window import Paced
+from replay.runs.policy import Policy
 from tests.factories.lab_networks import single_response
 from verdict.question import STRATA, Question, network_of
 from verdict.sampling import Plan
@@ -14,9 +14,12 @@ def page(number: int) -> Recipe:
     return single_response(20_000, number=number, page=f"{number}.test", host=f"{number}.test")
 
 
-QUESTION = Question(recipes=[page(number) for number in range(50)], incumbent=10)
-FIRST = Plan(networks=dict.fromkeys(STRATA, 2), pages=1, windows=(10, Paced(16), 16), again=0.25)
-SECOND = Plan(networks={0: 3, 20: 1}, pages=4, windows=(10, 16), again=0.0)
+TEN = Policy(10)
+QUESTION = Question(recipes=[page(number) for number in range(50)], incumbent=TEN)
+FIRST = Plan(
+    networks=dict.fromkeys(STRATA, 2), pages=1, windows=(TEN, Policy(16, "paced"), Policy(16)), again=0.25
+)
+SECOND = Plan(networks={0: 3, 20: 1}, pages=4, windows=(TEN, Policy(16)), again=0.0)
 
 
 def test_every_draw_has_all_windows_of_its_page_with_the_same_seed() -> None:
@@ -24,15 +27,15 @@ def test_every_draw_has_all_windows_of_its_page_with_the_same_seed() -> None:
     draws = collections.defaultdict(list)
     for cell in cells:
         if not cell.conditions.alias:
-            draws[cell.recipe.visit_id, cell.profile.id, cell.seed].append((cell.iw, cell.conditions.pacing))
+            draws[cell.recipe.visit_id, cell.profile.id, cell.seed].append(cell.policy)
     assert len(draws) == 2 * len(STRATA)
-    assert set(map(tuple, draws.values())) == {((10, False), (16, True), (16, False))}
+    assert set(map(tuple, draws.values())) == {FIRST.windows}
 
 
 def test_a_share_of_the_draws_loads_the_incumbent_by_another_route() -> None:
     again = [cell for cell in QUESTION.cells([FIRST]) if cell.conditions.alias]
     assert len(again) == 2 * len(STRATA) / 4
-    assert {cell.iw for cell in again} == {10}
+    assert {cell.policy for cell in again} == {TEN}
 
 
 def test_later_stages_go_on_with_other_networks_and_the_pages_whose_turn_it_is() -> None:
@@ -52,9 +55,9 @@ def test_a_stage_is_the_same_whenever_it_is_planned_and_another_run_draws_others
 
 
 def test_windows_of_everyone_are_loaded_on_a_half_loaded_line_beside_the_incumbent() -> None:
-    plan = dataclasses.replace(SECOND, everyone=(16,))
+    plan = dataclasses.replace(SECOND, everyone=(Policy(16),))
     loaded = [cell for cell in QUESTION.cells([FIRST, plan]) if cell.conditions.neighbours]
-    assert collections.Counter(cell.iw for cell in loaded) == {10: 16, 16: 16}
+    assert collections.Counter(cell.policy for cell in loaded) == {TEN: 16, Policy(16): 16}
     assert all(cell.conditions.neighbours.everyone for cell in loaded if cell.conditions.neighbours)
 
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from replay.runs.conditions import Conditions, Loss
-from replay.runs.initial_window import Paced
+from replay.runs.policy import Policy
 from verdict.replay_file import PRESETS, ReplayFile, command_of, file_schema, read_file
 
 
@@ -39,8 +39,8 @@ def test_the_schema_refuses_names_and_values_that_are_none() -> None:
 
 def test_stored_stages_are_those_of_the_same_file() -> None:
     # Folders of decisions end in these: another one would be replayed anew.
-    assert ReplayFile().checksum == "b63d4696"
-    assert ReplayFile(pages="2026-11", budget_minutes=1.0).checksum == "2ed627cc"
+    assert ReplayFile().checksum == "376f2597"
+    assert ReplayFile(pages="2026-11", budget_minutes=1.0).checksum == "53456ae5"
     assert "until" not in ReplayFile().asked
 
 
@@ -49,8 +49,8 @@ def test_values_are_set_over_those_of_the_file(tmp_path: Path) -> None:
     path.write_text('until = "all"\nseeds = 5\n[conditions]\nhttp = ["h1", "h2"]\n', encoding="utf-8")
     settings = ("seeds=2", "candidates=16p", "pages=2026-11", "conditions.loss=own,0.01", "networks=a.csv")
     file = read_file(str(path), settings)
-    assert (file.seeds, file.candidates, file.pages, file.networks) == (2, ("16p",), "2026-11", "a.csv")
-    assert file.rule.candidates == (10, Paced(16))
+    assert (file.seeds, file.candidates, file.pages, file.networks) == (2, ("16 paced",), "2026-11", "a.csv")
+    assert file.rule.candidates == (Policy(10), Policy(16, "paced"))
     assert file.combinations() == [
         Conditions(http=version, loss=loss) for version in ("h1", "h2") for loss in (None, Loss(share=0.01))
     ]
@@ -99,9 +99,12 @@ def test_a_file_that_is_none_is_refused_with_the_presets(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("name", "setting"),
     [
-        ("edition", ("pages=2026-11", "run=2", "arms=[]", "candidates=10,16p", "budget_minutes=0.5")),
+        ("edition", ("pages=2026-11", "run=2", "arms=[]", "candidates=10,16 paced", "budget_minutes=0.5")),
         ("demo", ("pages=2026-11", "networks=wpt-cable,wpt-3g", "conditions.loss=own,0.01x4")),
-        ("har", ("pages=a page.har", "population_source=M-Lab's NDT", "conditions.pacing=[false, true]")),
+        (
+            "har",
+            ("pages=a page.har", "population_source=M-Lab's NDT", "conditions.prioritised=[false, true]"),
+        ),
     ],
 )
 def test_the_command_of_what_was_asked_asks_the_same(name: str, setting: tuple[str, ...]) -> None:

@@ -5,8 +5,8 @@ import itertools
 
 import numpy as np
 
-from replay.runs.initial_window import Paced
-from tests.verdict.worlds import PACED, World, saving
+from replay.runs.policy import Policy
+from tests.verdict.worlds import PACED, TEN, World, saving
 from verdict.judgement import Look, judge
 from verdict.rule import RULE, Rule
 from verdict.sampling import Plan, Prices, first_plan, is_over, most_again, next_plan, page_order
@@ -27,41 +27,47 @@ def test_the_first_stage_has_every_window_over_two_networks_of_each_stratum() ->
 
 
 def test_only_open_candidates_are_loaded_with_the_incumbent() -> None:
-    world = World(log_time={PACED: -0.02, 30: 0.3}, resent={PACED: 0.1, 30: 5.0})
-    plan = planned(world, dataclasses.replace(RULE, candidates=(10, PACED, 30)))
+    world = World(log_time={PACED: -0.02, Policy(30): 0.3}, resent={PACED: 0.1, Policy(30): 5.0})
+    plan = planned(world, dataclasses.replace(RULE, candidates=(TEN, PACED, Policy(30))))
     assert plan is not None
-    assert plan.windows == (10, PACED)
+    assert plan.windows == (TEN, PACED)
 
 
 def test_from_an_eighth_of_the_budget_on_candidates_that_look_worth_it_are_loaded_alone() -> None:
-    world = World(log_time={PACED: -0.02, Paced(20): -0.02}, resent={PACED: 0.1, Paced(20): 0.5})
-    rule = dataclasses.replace(RULE, candidates=(10, PACED, Paced(20)))
+    world = World(
+        log_time={PACED: -0.02, Policy(20, "paced"): -0.02}, resent={PACED: 0.1, Policy(20, "paced"): 0.5}
+    )
+    rule = dataclasses.replace(RULE, candidates=(TEN, PACED, Policy(20, "paced")))
     early = planned(world, rule)
     late = planned(world, rule, fraction=1 / 8)
     assert early is not None
     assert late is not None
-    assert early.windows == (10, PACED, Paced(20))
-    assert late.windows == (10, PACED)
+    assert early.windows == (TEN, PACED, Policy(20, "paced"))
+    assert late.windows == (TEN, PACED)
 
 
 def test_a_candidate_that_costs_nothing_but_saves_less_than_is_worthwhile_is_not_favoured() -> None:
-    world = World(log_time={PACED: -0.02, Paced(20): 0.003}, resent={PACED: 0.1, Paced(20): -0.1})
-    rule = dataclasses.replace(RULE, candidates=(10, PACED, Paced(20)))
+    world = World(
+        log_time={PACED: -0.02, Policy(20, "paced"): 0.003}, resent={PACED: 0.1, Policy(20, "paced"): -0.1}
+    )
+    rule = dataclasses.replace(RULE, candidates=(TEN, PACED, Policy(20, "paced")))
     plan = planned(world, rule, fraction=1 / 8)
     assert plan is not None
-    assert plan.windows == (10, PACED)
+    assert plan.windows == (TEN, PACED)
 
 
 def test_if_no_candidate_looks_worth_it_all_that_are_open_are_loaded() -> None:
-    world = World(log_time={PACED: -0.02, Paced(20): -0.02}, resent={PACED: 0.5, Paced(20): 0.5})
-    rule = dataclasses.replace(RULE, candidates=(10, PACED, Paced(20)))
+    world = World(
+        log_time={PACED: -0.02, Policy(20, "paced"): -0.02}, resent={PACED: 0.5, Policy(20, "paced"): 0.5}
+    )
+    rule = dataclasses.replace(RULE, candidates=(TEN, PACED, Policy(20, "paced")))
     plan = planned(world, rule, fraction=1 / 8)
     assert plan is not None
-    assert plan.windows == (10, PACED, Paced(20))
+    assert plan.windows == (TEN, PACED, Policy(20, "paced"))
 
 
 def test_a_stage_ends_at_the_next_look() -> None:
-    plan = planned(saving(2, 0.1), dataclasses.replace(RULE, candidates=(10, PACED)))
+    plan = planned(saving(2, 0.1), dataclasses.replace(RULE, candidates=(TEN, PACED)))
     assert plan is not None
     draws = plan.pages * sum(plan.networks.values())
     seconds = sum(plan.networks.values()) * PRICES.network + PRICES.load * draws * (2 + plan.again)
@@ -75,7 +81,7 @@ def test_networks_that_differ_more_are_drawn_more() -> None:
     factor = np.where(evidence.of_network("stratum") == 0, np.exp(0.5 * noise), 1)
     values["page_ms"] = values["page_ms"] * np.column_stack([np.ones(len(evidence)), factor])
     evidence = dataclasses.replace(evidence, values=values)
-    rule = dataclasses.replace(RULE, candidates=(10, PACED))
+    rule = dataclasses.replace(RULE, candidates=(TEN, PACED))
     answer = judge([Look(evidence=evidence, fraction=1 / 16)], rule)
     plan = next_plan(answer, evidence, rule, fraction=1 / 16, budget_s=1800, prices=PRICES)
     assert plan is not None
@@ -86,7 +92,7 @@ def test_dear_networks_have_more_pages() -> None:
     evidence = dataclasses.replace(saving(2, 0.1), of_networks=0.02, of_pairs=0.2).evidence(
         np.random.default_rng(1), pages=200, networks=256, each=2
     )
-    rule = dataclasses.replace(RULE, candidates=(10, PACED))
+    rule = dataclasses.replace(RULE, candidates=(TEN, PACED))
     answer = judge([Look(evidence=evidence, fraction=1 / 16)], rule)
     cheap, dear = (
         next_plan(
@@ -100,7 +106,7 @@ def test_dear_networks_have_more_pages() -> None:
 
 
 def test_nothing_follows_what_is_settled_or_without_budget() -> None:
-    rule = dataclasses.replace(RULE, candidates=(10, PACED))
+    rule = dataclasses.replace(RULE, candidates=(TEN, PACED))
     assert planned(saving(-20, 0.1), rule) is None
     assert planned(saving(2, 0.1), rule, fraction=1.0) is None
     evidence = saving(-20, 0.1).evidence(np.random.default_rng(1), pages=100, networks=128, each=1)
@@ -121,5 +127,5 @@ def test_every_page_is_loaded_once_in_a_round_and_a_later_stage_goes_on() -> Non
 
 
 def test_pacing_counts_as_another_window() -> None:
-    assert Paced(16) in RULE.candidates
-    assert RULE.rivals() == tuple(candidate for candidate in RULE.candidates if candidate != 10)
+    assert Policy(16, "paced") in RULE.candidates
+    assert RULE.rivals() == tuple(candidate for candidate in RULE.candidates if candidate != TEN)

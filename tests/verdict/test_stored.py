@@ -6,14 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.verdict.worlds import PACED, saving
+from replay.runs.policy import Policy
+from tests.verdict.worlds import PACED, TEN, saving
 from verdict.effects import measure
 from verdict.judgement import Look, judge
 from verdict.ledger import make_ledger
 from verdict.rule import RULE
 from verdict.stored import FILE, encode_verdict, verdict_of, write_verdict
 
-RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED))
+RULE_OF_ONE = dataclasses.replace(RULE, candidates=(TEN, PACED))
 
 
 def make_verdict(order: np.random.Generator | None = None) -> bytes:
@@ -32,7 +33,7 @@ def make_verdict(order: np.random.Generator | None = None) -> bytes:
         verdict_of(
             judge(looks, RULE_OF_ONE),
             RULE_OF_ONE,
-            effects=measure(evidence, [PACED], incumbent=10),
+            effects=measure(evidence, [PACED], incumbent=TEN),
             ledger=make_ledger(looks, RULE_OF_ONE),
         )
     )
@@ -51,9 +52,9 @@ def test_a_verdict_is_written_as_it_is(tmp_path: Path) -> None:
 
 def test_what_is_unknown_is_null() -> None:
     evidence = saving(3, 0.1).evidence(np.random.default_rng(1), pages=100, networks=64, each=2)
-    rule = dataclasses.replace(RULE, candidates=(10, PACED, 30))
+    rule = dataclasses.replace(RULE, candidates=(TEN, PACED, Policy(30)))
     content = verdict_of(judge([Look(evidence=evidence)], rule), rule)
     lacking = content["candidates"][-1]
-    assert lacking["window"] == 30
+    assert lacking["window"] == "30"
     assert lacking["gain_percent"] == {"estimate": None, "lower": None, "upper": 100.0}
     assert lacking["verdict"] == "open"

@@ -5,20 +5,20 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from replay.runs.initial_window import Paced
+from replay.runs.policy import Policy
 from verdict.evidence import COLUMNS, Evidence, Network
 from verdict.rule import RULE
 
-PACED = Paced(16)
-RULE_OF_ONE = dataclasses.replace(RULE, candidates=(10, PACED), guards=())
+TEN, SIXTEEN, PACED = Policy(10), Policy(16), Policy(16, "paced")
+RULE_OF_ONE = dataclasses.replace(RULE, candidates=(TEN, PACED), guards=())
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class World:
     """True effects by window: logarithms of time and percentage points, and how much they differ."""
 
-    log_time: Mapping[int, float]
-    resent: Mapping[int, float]
+    log_time: Mapping[Policy, float]
+    resent: Mapping[Policy, float]
     of_pages: float = 0.03
     of_networks: float = 0.06
     of_pairs: float = 0.06
@@ -33,7 +33,7 @@ class World:
         )
         places = np.repeat(np.arange(networks), each)
         visits = np.concatenate([rng.choice(pages, each, replace=False) for _ in range(networks)])
-        windows = (10, *self.log_time)
+        windows = (TEN, *self.log_time)
         size = len(places)
         values = {name: np.full((size, len(windows)), 1000.0) for name in COLUMNS}
         noise = {
@@ -45,7 +45,7 @@ class World:
             for what, scale in (("page_ms", 1.0), ("bytes_retransmitted", 10.0))
         }
         for place, window in enumerate(windows):
-            if window == 10:
+            if window == TEN:
                 values["bytes_retransmitted"][:, place] = 20.0
                 continue
             own = noise["page_ms"] + self.of_pairs * rng.standard_normal(size)

@@ -105,7 +105,11 @@ def test_the_csv_has_the_years_of_a_larger_window_and_their_difference(client: T
         assert float(row["change"]) == pytest.approx(listed.change.gain_percent.estimate)
         assert float(row["value_after"]) - float(row["value"]) == pytest.approx(float(row["change"]))
         before = stored["larger window", pages, "gain_percent", "wpt-2019-12"]
-        assert (before["value"], before["iw"], before["list"]) == (row["value"], "16p", "top 200 by links")
+        assert (before["value"], before["iw"], before["list"]) == (
+            row["value"],
+            "16 paced",
+            "top 200 by links",
+        )
 
 
 def test_own_crawls_of_several_months_come_first_and_illustrative_ones_are_marked(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from replay.networks.profiles import Discipline, symmetric
 from replay.networks.queues import codel_target_us
 from replay.runs.cells import Cell, plan
 from replay.runs.conditions import Competition, Conditions, Neighbours, Queue
+from replay.runs.policy import at_once
 from tests.factories.lab_networks import load, plain, single_response
 
 pytestmark = pytest.mark.lab
@@ -34,7 +35,7 @@ ARMS = [
 
 def cells() -> list[Cell]:
     page = single_response(200 * MSS_TIMESTAMPS)
-    return plan([page], [WHERE], windows=(10, 30), seeds=1, conditions=ARMS)
+    return plan([page], [WHERE], policies=at_once(10, 30), seeds=1, conditions=ARMS)
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import Cell, plan
 from replay.runs.conditions import Competition, Loss, Neighbours, Queue
 from replay.runs.guests import Guest, NetworkJob
+from replay.runs.policy import PACED, Policy, at_once
 from replay.runs.run import Result, replay
 from tests.factories.lab_networks import make_page, plain
 
@@ -29,7 +30,9 @@ def page(objects: Sequence[Mapping[str, int]], *, visit_id: int = 1) -> Recipe:
 
 
 def loaded(lab: Lab, pages: Sequence[Recipe], *, windows: Sequence[int] = (10,)) -> Result:
-    return replay(lab, plan(pages, [FAR], windows=windows, seeds=1, conditions=[plain()]), guests=1)
+    return replay(
+        lab, plan(pages, [FAR], policies=at_once(*windows), seeds=1, conditions=[plain()]), guests=1
+    )
 
 
 def states(result: Result) -> list[tuple[str, str | None]]:
@@ -38,7 +41,7 @@ def states(result: Result) -> list[tuple[str, str | None]]:
 
 def test_a_guest_takes_more_than_4096_pages(lab: Lab) -> None:
     pages = [page([{}], visit_id=number) for number in range(1, 4_099)]
-    (last,) = plan(pages[-1:], [FAR], windows=(10,), seeds=1, conditions=[plain()])
+    (last,) = plan(pages[-1:], [FAR], policies=at_once(10), seeds=1, conditions=[plain()])
     job = NetworkJob(profile=FAR, flights=[], cells=[last])
     guest = Guest(jobs=[job], recipes=pages, origins=1)
     guest.run(lab)
@@ -79,7 +82,6 @@ def test_a_cell_may_have_every_condition_at_once(lab: Lab) -> None:
     named = dataclasses.replace(FAR, id="n" * 64)
     every = plain(
         congestion_control="cubic",
-        pacing=True,
         loss=Loss(share=0.0125, burst=2.5),
         competition=Competition(flows=10, congestion_control="cubic", iw=100),
         queue=Queue(bytes=1_000_000),
@@ -95,6 +97,6 @@ def test_a_cell_may_have_every_condition_at_once(lab: Lab) -> None:
         send_buffer="linux",
     )
     cells: list[Cell] = plan(
-        [page([{}], visit_id=2**62)], [named], windows=(100,), seeds=1, conditions=[every]
+        [page([{}], visit_id=2**62)], [named], policies=(Policy(100, PACED),), seeds=1, conditions=[every]
     )
     assert states(replay(lab, cells, guests=1)) == [("done", None)]

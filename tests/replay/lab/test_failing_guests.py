@@ -22,6 +22,7 @@ from replay.lab.scratch import PREFIX, guest_folder
 from replay.networks.populations import profile
 from replay.runs.cells import Cell, plan
 from replay.runs.guests import guest_for
+from replay.runs.policy import at_once
 from replay.runs.run import Result, replay
 from tests.factories.lab_networks import plain, single_response
 
@@ -69,7 +70,13 @@ def guests(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[str]]:
 
 def cells(*, windows: tuple[int, ...] = (3, 10, 16, 30), seeds: int = 1) -> list[Cell]:
     """Cells of a page so large that a signal reaches the guest before it is done."""
-    return plan([single_response(5_000_000)], [MID, SLOW], windows=windows, seeds=seeds, conditions=[plain()])
+    return plan(
+        [single_response(5_000_000)],
+        [MID, SLOW],
+        policies=at_once(*windows),
+        seeds=seeds,
+        conditions=[plain()],
+    )
 
 
 class SignalAt:

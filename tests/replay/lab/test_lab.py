@@ -21,6 +21,7 @@ from replay.runs.calibration import Flight, count_flights
 from replay.runs.cells import plan
 from replay.runs.guests import measure_flights, selftest
 from replay.runs.network_jobs import FIRST_ORIGIN
+from replay.runs.policy import at_once
 from replay.runs.run import Result, replay
 from tests.circles import ALL
 from tests.factories.lab_networks import FAST, make_page, plain
@@ -48,7 +49,7 @@ def run(
     guests: int = 1,
     shaper: str = "tbf",
 ) -> Result:
-    cells = plan(recipes, profiles, windows=windows, seeds=seeds, conditions=[plain()])
+    cells = plan(recipes, profiles, policies=at_once(*windows), seeds=seeds, conditions=[plain()])
     return replay(lab, cells, guests=guests, silence_s=WALL_S, shaper=shaper)
 
 
@@ -149,7 +150,7 @@ def test_a_host_gets_six_connections_over_http1_and_one_over_http2(lab: Lab) -> 
 
 def test_a_guest_that_cannot_start_its_network_says_why(lab: Lab) -> None:
     arms = [plain(congestion_control="no-such-control")]
-    cells = plan([page([1_000])], [FAST], windows=(10,), seeds=1, conditions=arms)
+    cells = plan([page([1_000])], [FAST], policies=at_once(10), seeds=1, conditions=arms)
     (row,) = replay(lab, cells, guests=1, silence_s=WALL_S).rows
     assert row["state"] == "failed"
     assert "player: no-such-control: No such file or directory" in row["reason"]

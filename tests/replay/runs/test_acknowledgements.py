@@ -9,6 +9,7 @@ from replay.recipes.page_recipe import Recipe
 from replay.runs.buffers import RECEIVERS
 from replay.runs.cells import plan
 from replay.runs.conditions import Neighbours
+from replay.runs.policy import at_once
 from tests.factories.lab_networks import FAST, RTT_MS, load, plain, single_response
 
 pytestmark = pytest.mark.lab
@@ -37,8 +38,8 @@ def times(lab: Lab) -> Times:
     """Page times in ms by receiver, network, window and segments of the response."""
     arms = [plain(receiver=name, neighbours=Neighbours()) for name in RECEIVERS]
     cells = [
-        *plan([page(2), page(4)], [FAST], windows=(1, 2), seeds=1, conditions=arms),
-        *plan([page(LONG)], [THIN], windows=(10,), seeds=1, conditions=arms),
+        *plan([page(2), page(4)], [FAST], policies=at_once(1, 2), seeds=1, conditions=arms),
+        *plan([page(LONG)], [THIN], policies=at_once(10), seeds=1, conditions=arms),
     ]
     return {
         (row["receiver"], row["profile"], row["iw"], row["visit_id"]): row["page_ms"]
@@ -75,7 +76,7 @@ def test_a_server_of_2010_grows_its_window_by_the_number_of_acknowledgements(
 ) -> None:
     arm = plain(congestion_control=control, receiver=receiver, neighbours=Neighbours())
     pages = [page(in_two_flights), page(in_two_flights + 1)]
-    rows = load(lab, plan(pages, [FAST], windows=(10,), seeds=1, conditions=[arm]))
+    rows = load(lab, plan(pages, [FAST], policies=at_once(10), seeds=1, conditions=[arm]))
     two, three = (round(row["page_ms"] / RTT_MS, 1) - 1 for row in rows)  # less the handshake
     assert two == pytest.approx(2, abs=0.3)
     assert three == pytest.approx(3, abs=0.3)

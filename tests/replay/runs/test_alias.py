@@ -10,6 +10,7 @@ from replay.lab.guest_process import Lab
 from replay.networks.populations import profile
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
+from replay.runs.policy import Policy, at_once
 from replay.runs.run import replay
 from schema.computed_tables import CELL
 from tests.factories.lab_networks import make_page, plain
@@ -17,6 +18,8 @@ from verdict.effects import measure_again
 from verdict.evidence import Network, evidence_of
 
 pytestmark = pytest.mark.lab
+
+TEN = Policy(10)
 
 MID = profile("avgdc-2010-mid")
 BURSTY = dataclasses.replace(MID, id="bursty", loss=0.01, loss_burst=4.0)
@@ -36,7 +39,7 @@ def rows(lab: Lab) -> list[dict[str, Any]]:
     """Loads of three pages over two networks with loss at IW 3 and 10, by their own routes and by aliases."""
     pages = [page(number) for number in (1, 2, 3)]
     result = replay(
-        lab, plan(pages, [MID, BURSTY], windows=(3, 10), seeds=2, conditions=CONDITIONS), guests=2
+        lab, plan(pages, [MID, BURSTY], policies=at_once(3, 10), seeds=2, conditions=CONDITIONS), guests=2
     )
     assert {row["reason"] for row in result.rows} == {None}
     assert len(result.guests) >= 2
@@ -63,10 +66,10 @@ def test_the_comparison_finds_a_window_equal_to_itself_and_not_to_another(rows: 
     networks = [Network(id=profile.id) for profile in (MID, BURSTY)]
 
     def again(loads: list[dict[str, Any]]) -> float:
-        evidence = evidence_of(pa.Table.from_pylist(loads, schema=CELL), networks, incumbent=10)
-        return measure_again(evidence, incumbent=10).of("page", 10).value
+        evidence = evidence_of(pa.Table.from_pylist(loads, schema=CELL), networks, incumbent=TEN)
+        return measure_again(evidence, incumbent=TEN).of("page", TEN).value
 
     own = [row for row in rows if row["route"] == "own"]
     assert again(rows) == 0
-    others = [row | {"iw": 10} for row in rows if row["route"] == "alias" and row["iw"] == 3]
+    others = [row | {"iw": 10, "policy": "10"} for row in rows if row["route"] == "alias" and row["iw"] == 3]
     assert abs(again([*own, *others])) > 0.001

@@ -86,7 +86,7 @@ def test_every_condition_is_a_field_of_conditions_and_the_others_are_set_by_the_
     ("field", "value", "message"),
     [
         ("congestion_control", "quic", "congestion_control is one of reno, cubic, bbr"),
-        ("pacing", "fast", "pacing is true or false, not 'fast'"),
+        ("prioritised", "fast", "prioritised is true or false, not 'fast'"),
         ("loss", "1%", "loss is own, a share up to 0.5"),
         ("loss", 0.6, "loss is own, a share up to 0.5"),
         ("loss", "0.01x0.5", "loss is own, a share up to 0.5"),

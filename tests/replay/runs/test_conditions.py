@@ -15,6 +15,7 @@ from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Competition, Conditions, Loss, Neighbours
+from replay.runs.policy import PACED, Policy, at_once
 from replay.runs.run import replay
 from tests.factories.lab_networks import load, make_page, plain, single_response
 
@@ -35,7 +36,6 @@ POSTED = (1, 10, 11, 30, 31, 70, 71)
 NARROW = dataclasses.replace(TIGHT, id="narrow")
 
 PLAIN = plain()
-PACED = plain(pacing=True)
 BBR = plain(congestion_control="bbr")
 LOSSY = plain(congestion_control="bbr", loss=Loss(share=0.02))
 BURSTY = plain(congestion_control="bbr", loss=Loss(share=0.02, burst=4))
@@ -47,8 +47,7 @@ PROMPT = plain(server_delay=False)
 BUSY = plain(neighbours=Neighbours(load=0.5))
 BUSY_BBR = dataclasses.replace(BUSY, congestion_control="bbr")
 BURSTING = plain(competition=Competition(flows=1, congestion_control="cubic", iw=45))
-BURSTING_PACED = dataclasses.replace(BURSTING, pacing=True)
-ARMS = (LOSSY, PACED, BBR, BURSTY, COMPETING_FLOWS, COMPETING_BBR, COMPETING_FLOW, LOSSLESS, PROMPT, PLAIN)
+ARMS = (LOSSY, BBR, BURSTY, COMPETING_FLOWS, COMPETING_BBR, COMPETING_FLOW, LOSSLESS, PROMPT, PLAIN)
 
 Rows = dict[Conditions, dict[str, Any]]
 
@@ -72,22 +71,26 @@ def posting(segments: int) -> Recipe:
 
 
 def by_arm(rows: list[dict[str, Any]]) -> Rows:
-    arms = {tuple(arm.columns().values()): arm for arm in (*ARMS, BUSY, BUSY_BBR, BURSTING, BURSTING_PACED)}
+    arms = {tuple(arm.columns().values()): arm for arm in (*ARMS, BUSY, BUSY_BBR, BURSTING)}
     return {arms[tuple(row[name] for name in PLAIN.columns())]: row for row in rows}
 
 
 @pytest.fixture(scope="module")
 def all_rows(lab: Lab) -> list[dict[str, Any]]:
     """Rows of a large page under all conditions, and of smaller pages for single questions."""
-    large = plan([recipe(SEGMENTS)], [SHALLOW], windows=(IW,), seeds=1, conditions=ARMS)
+    large = plan([recipe(SEGMENTS)], [SHALLOW], policies=at_once(IW), seeds=1, conditions=ARMS)
     pages = [page(1, [-1, 0, 1, 2]), page(2, [-1, 0, 0, 0, 0]), page(3, [-1, 0, 0, 0, 0], h2=True)]
-    others = plan(pages, [TIGHT], windows=(10,), seeds=1, conditions=[PLAIN, PROMPT])
+    others = plan(pages, [TIGHT], policies=at_once(10), seeds=1, conditions=[PLAIN, PROMPT])
     chain = page(4, list(range(-1, LINKS - 1)))
-    others += plan([chain], [CROWDED], windows=(10,), seeds=1, conditions=[BUSY, BUSY_BBR])
-    others += plan([chain], [NARROW], windows=(10,), seeds=1, conditions=[BURSTING, BURSTING_PACED])
-    others += plan([posting(size) for size in POSTED], [WIDE], windows=(3, 45), seeds=1, conditions=[PLAIN])
-    lossy = plan([recipe(SEGMENTS)], [DEEP], windows=(IW,), seeds=3, conditions=[LOSSY, BURSTY])
-    burst = plan([recipe(IW)], [TIGHT], windows=(IW,), seeds=1, conditions=[PLAIN, PACED])
+    others += plan([chain], [CROWDED], policies=at_once(10), seeds=1, conditions=[BUSY, BUSY_BBR])
+    others += plan(
+        [chain], [NARROW], policies=(Policy(10), Policy(10, PACED)), seeds=1, conditions=[BURSTING]
+    )
+    others += plan(
+        [posting(size) for size in POSTED], [WIDE], policies=at_once(3, 45), seeds=1, conditions=[PLAIN]
+    )
+    lossy = plan([recipe(SEGMENTS)], [DEEP], policies=at_once(IW), seeds=3, conditions=[LOSSY, BURSTY])
+    burst = plan([recipe(IW)], [TIGHT], policies=(Policy(IW), Policy(IW, PACED)), seeds=1, conditions=[PLAIN])
     return load(lab, [*large, *burst, *lossy, *others])
 
 
@@ -100,7 +103,7 @@ def rows(all_rows: list[dict[str, Any]]) -> Rows:
 def test_neither_what_was_in_force_before_nor_telling_of_each_response_leaves_a_trace(
     lab: Lab, rows: Rows
 ) -> None:
-    cells = plan([recipe(SEGMENTS)], [SHALLOW], windows=(IW,), seeds=1, conditions=[plain()])
+    cells = plan([recipe(SEGMENTS)], [SHALLOW], policies=at_once(IW), seeds=1, conditions=[plain()])
     again = by_arm(replay(lab, cells, guests=1, responses=True).rows)
     assert again[PLAIN] == rows[PLAIN]
 
@@ -111,13 +114,13 @@ def test_the_network_as_it_is_loses_what_its_profile_says(rows: Rows) -> None:
 
 
 def test_pacing_spares_a_tight_queue_the_windows_burst(all_rows: list[dict[str, Any]]) -> None:
-    burst = by_arm([row for row in all_rows if row["profile"] == TIGHT.id and row["iw"] == IW])
-    assert burst[PLAIN]["bottleneck_drops"] >= 10
-    assert burst[PACED]["bottleneck_drops"] == 0
-    again = burst[PLAIN]["bytes_initial_loss"]
-    assert 10 * MSS_TIMESTAMPS <= again == burst[PLAIN]["bytes_retransmitted"] < IW * MSS_TIMESTAMPS
-    assert burst[PACED]["bytes_initial_loss"] == 0
-    assert (burst[PLAIN]["connections_initial_loss"], burst[PACED]["connections_initial_loss"]) == (1, 0)
+    rows = {row["policy"]: row for row in all_rows if row["profile"] == TIGHT.id and row["iw"] == IW}
+    burst, paced = rows[f"{IW}"], rows[f"{IW} paced"]
+    assert (burst["bottleneck_drops"] >= 10, paced["bottleneck_drops"]) == (True, 0)
+    again = burst["bytes_initial_loss"]
+    assert 10 * MSS_TIMESTAMPS <= again == burst["bytes_retransmitted"] < IW * MSS_TIMESTAMPS
+    assert paced["bytes_initial_loss"] == 0
+    assert (burst["connections_initial_loss"], paced["connections_initial_loss"]) == (1, 0)
 
 
 def test_the_congestion_control_is_the_servers(rows: Rows) -> None:
@@ -165,10 +168,9 @@ def test_the_congestion_control_is_the_pages_and_not_the_backgrounds(all_rows: l
 
 def test_the_pacing_is_the_pages_and_not_of_the_competing_flows(all_rows: list[dict[str, Any]]) -> None:
     # As above: of the page itself there is nothing to pace.
-    others = by_arm([row for row in all_rows if row["profile"] == NARROW.id])
-    assert others[BURSTING]["bottleneck_drops"] > 0
-    outcome = {name: value for name, value in others[BURSTING].items() if name != "pacing"}
-    assert outcome == {name: value for name, value in others[BURSTING_PACED].items() if name != "pacing"}
+    at_once, paced = (row for row in all_rows if row["profile"] == NARROW.id)
+    assert at_once["bottleneck_drops"] > 0
+    assert at_once == paced | {"policy": at_once["policy"]}
 
 
 def test_bytes_and_losses_of_competing_flows_are_not_the_pages(rows: Rows) -> None:

@@ -8,6 +8,7 @@ from replay.recipes.page_recipe import Recipe
 from replay.recipes.tls_records import RECORD_BYTES, RECORD_OVERHEAD_BYTES
 from replay.runs.cells import plan
 from replay.runs.conditions import DISCOVERY
+from replay.runs.policy import at_once
 from tests.factories.lab_networks import FAST, RTT_MS, Rows, load_responses, make_page, plain
 
 pytestmark = pytest.mark.lab
@@ -55,7 +56,7 @@ def loaded(lab: Lab) -> tuple[Rows, Wanted]:
         page(PLACELESS, (None,) * len(PLACES)),
     ]
     arms = [plain(discovery=name) for name in DISCOVERY]
-    rows, each = load_responses(lab, plan(pages, [FAST], windows=(IW,), seeds=1, conditions=arms))
+    rows, each = load_responses(lab, plan(pages, [FAST], policies=at_once(IW), seeds=1, conditions=arms))
     return rows, {
         (load[0]["visit_id"], load[0]["discovery"]): [row["wanted_ms"] for row in load] for load in each
     }

@@ -17,6 +17,7 @@ from replay.runs.conditions import (
     SLOW_RTT_US,
     SLOW_WEIGHT,
 )
+from replay.runs.policy import at_once
 from tests.factories.lab_networks import FAST, RTT_MS, load_responses, make_page, plain
 
 pytestmark = pytest.mark.lab
@@ -65,7 +66,7 @@ def loads(lab: Lab) -> Loads:
         beside(),
     ]
     arms = [plain(requests=name) for name in REQUESTS] + [plain(discovery=name) for name in DISCOVERY[1:]]
-    _, each = load_responses(lab, plan(pages, [FAST, FAR], windows=(10,), seeds=1, conditions=arms))
+    _, each = load_responses(lab, plan(pages, [FAST, FAR], policies=at_once(10), seeds=1, conditions=arms))
     return {
         (rows[0]["visit_id"], rows[0]["profile"], rows[0]["requests"], rows[0]["discovery"]): [
             (row["wanted_ms"], row["sent_ms"], row["last_byte_ms"]) for row in rows

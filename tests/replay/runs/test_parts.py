@@ -45,7 +45,8 @@ def guest_of(share: list[Cell], number: int) -> Guest:
     """A guest with answers that only depend on the cells."""
     (network,) = {cell.network for cell in share}
     answers = {
-        cell.id: {"page_ns": cell.random_state % 10**10, "each": [[0, 1, 2, 3, cell.iw, 0]]} for cell in share
+        cell.id: {"page_ns": cell.random_state % 10**10, "each": [[0, 1, 2, 3, cell.policy.window, 0]]}
+        for cell in share
     }
     job = NetworkJob(profile=network, flights=[], cells=share, answers=answers)
     failure = GuestFailed("a guest said nothing for 120 s", "its log") if number == 2 else None
@@ -107,7 +108,7 @@ def test_a_replay_says_in_its_manifest_what_its_cells_depend_on(tmp_path: Path) 
     assert (manifest["commit"], manifest["rule_version"]) == ("c0ffee", RULE.version)
     assert manifest["programs"] == [{"kernel": "ab" * 32}]
     assert manifest["kernel"]["recipe"] == facts()["kernel"]["recipe"]
-    assert manifest["parameters"]["windows"] == [3, 10]
+    assert manifest["parameters"]["policies"] == ["3", "10"]
     assert sorted(manifest["files"]) == ["cells.parquet", "replay.json", "responses.parquet"]
 
 

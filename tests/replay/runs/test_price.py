@@ -9,6 +9,7 @@ from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import Cell
 from replay.runs.conditions import Competition, Conditions, Neighbours
+from replay.runs.policy import Policy
 from replay.runs.price import connections, core_s, core_seconds, longest_chain_seconds, page_seconds
 from tests.factories.lab_networks import make_page, plain
 
@@ -28,7 +29,7 @@ NETWORKS = {2.7: 151, 12: 100, 49: 60, 158: 40, 375: 25, 1000: 15}
 
 def load(mbps: float, arm: Conditions | None = None, page: Recipe = PAGE) -> Cell:
     where = symmetric("x", bps=round(mbps * 1e6), rtt_us=NETWORKS[mbps] * 1000, source="tests")
-    return Cell(recipe=page, profile=where, iw=10, seed=1, conditions=arm or plain())
+    return Cell(recipe=page, profile=where, policy=Policy(10), seed=1, conditions=arm or plain())
 
 
 @pytest.mark.parametrize("mbps", NETWORKS)

@@ -5,6 +5,7 @@ import pytest
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
 from replay.runs.cells import plan
+from replay.runs.policy import at_once
 from tests.factories.lab_networks import load_responses, make_page, plain
 
 pytestmark = pytest.mark.lab
@@ -26,7 +27,11 @@ def ends(lab: Lab) -> Ends:
     )
     arms = [plain(prioritised=prioritised) for prioritised in (False, True)]
     cells = plan(
-        [make_page(1, {}, *others, page="a.test", h2=True)], [SLOW], windows=(10,), seeds=1, conditions=arms
+        [make_page(1, {}, *others, page="a.test", h2=True)],
+        [SLOW],
+        policies=at_once(10),
+        seeds=1,
+        conditions=arms,
     )
     _, each = load_responses(lab, cells)
     return {rows[0]["h2_order"]: [row["last_byte_ms"] for row in rows[1:]] for rows in each}

@@ -7,6 +7,7 @@ from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Recipe
 from replay.runs.buffers import RECEIVERS
 from replay.runs.cells import plan
+from replay.runs.policy import at_once
 from tests.factories.lab_networks import FAST, RTT_MS, load, plain, single_response
 
 pytestmark = pytest.mark.lab
@@ -26,7 +27,9 @@ def page(segments: int) -> Recipe:
 def trips(lab: Lab) -> Trips:
     """Round trips of each page to each receiver."""
     arms = [plain(receiver=name) for name in RECEIVERS]
-    cells = plan([page(size) for size in SIZES.values()], [FAST], windows=(IW,), seeds=1, conditions=arms)
+    cells = plan(
+        [page(size) for size in SIZES.values()], [FAST], policies=at_once(IW), seeds=1, conditions=arms
+    )
     rows = load(lab, cells)
     return {(row["receiver"], row["visit_id"]): round(row["page_ms"] / RTT_MS) for row in rows}
 

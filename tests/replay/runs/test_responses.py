@@ -9,6 +9,7 @@ from releases.slow_start import MSS_TIMESTAMPS, linux_flights
 from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
+from replay.runs.policy import at_once
 from replay.runs.responses import response_tables, write_responses
 from replay.runs.run import Result, replay
 from schema.computed_tables import REPLAYED_RESPONSE
@@ -47,7 +48,10 @@ def result(lab: Lab) -> Result:
         for h2 in (0, 1)
     ]
     return replay(
-        lab, plan(pages, [FAST], windows=WINDOWS, seeds=1, conditions=[plain()]), guests=1, responses=True
+        lab,
+        plan(pages, [FAST], policies=at_once(*WINDOWS), seeds=1, conditions=[plain()]),
+        guests=1,
+        responses=True,
     )
 
 

@@ -14,6 +14,7 @@ from replay.runs.cells import Cell, plan, row, sample
 from replay.runs.conditions import Competition, Conditions, Loss, Queue
 from replay.runs.guests import guest_for, load_commands
 from replay.runs.origins import SENDERS
+from replay.runs.policy import PACED, SPREAD, Policy, at_once
 from replay.runs.run import judge_cell, share_out
 from schema.computed_tables import CELL
 from tests.factories.lab_networks import plain, single_response
@@ -29,7 +30,7 @@ def recipe(number: int, size: int = 10_000) -> Recipe:
 
 
 def cells(recipes: list[Recipe]) -> list[Cell]:
-    return plan(recipes, [MID], windows=(3, 10), seeds=2)
+    return plan(recipes, [MID], policies=at_once(3, 10), seeds=2)
 
 
 def flight(
@@ -110,17 +111,22 @@ def test_a_pause_of_more_than_half_a_round_trip_begins_a_flight() -> None:
 
 def test_cells_pair_by_page_profile_and_seed_over_all_windows() -> None:
     planned = cells([recipe(1), recipe(2)])
-    states = {(cell.recipe.page, cell.seed, cell.iw): cell.random_state for cell in planned}
-    for (page, seed, iw), state in states.items():
-        assert state == states[page, seed, 3]
-        assert {other for key, other in states.items() if key != (page, seed, iw) and other == state} <= {
+    states = {(cell.recipe.page, cell.seed, cell.policy): cell.random_state for cell in planned}
+    for (page, seed, policy), state in states.items():
+        assert state == states[page, seed, Policy(3)]
+        assert {other for key, other in states.items() if key != (page, seed, policy) and other == state} <= {
             state
         }
     assert len(set(states.values())) == 4
 
 
 def test_a_cells_id_is_unique_and_carries_no_host_name() -> None:
-    planned = plan([recipe(1), recipe(2)], PROFILES, windows=(3, 10), seeds=3)
+    planned = plan(
+        [recipe(1), recipe(2)],
+        PROFILES,
+        policies=(Policy(3), Policy(3, PACED), Policy(10, SPREAD, 100)),
+        seeds=3,
+    )
     assert len({cell.id for cell in planned}) == len(planned)
     assert not any("test" in cell.id or " " in cell.id for cell in planned)
 
@@ -129,7 +135,6 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
     varied = [
         Conditions(),
         Conditions(congestion_control="bbr"),
-        Conditions(pacing=True),
         *(Conditions(senders=name) for name in SENDERS[1:]),
         *(Conditions(distance=name) for name in DISTANCE if name != RECORDED_DISTANCE),
         Conditions(http3="tcp"),
@@ -146,7 +151,7 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
         Conditions(send_buffer="16k"),
         Conditions(neighbours=HALF_LOADED),
     ]
-    planned = plan([recipe(1)], [MID], windows=(10,), seeds=1, conditions=varied)
+    planned = plan([recipe(1)], [MID], policies=at_once(10), seeds=1, conditions=varied)
     assert len({cell.id for cell in planned}) == len(varied)
     assert len({cell.random_state for cell in planned}) == 1
     assert len({tuple(cell.conditions.columns().values()) for cell in planned}) == len(varied)
@@ -158,12 +163,13 @@ def test_pages_without_caching_headers_have_no_warm_cache_and_say_what_is_missin
         recipe(1), objects=tuple(dataclasses.replace(object_, fresh_s=None) for object_ in recipe(1).objects)
     )
     with pytest.raises(RecipeError, match=r"1\.test: a warm cache needs .* of which none is known"):
-        plan([unknown], [MID], windows=(3, 10), seeds=1, conditions=[Conditions(warm_cache=True)])
+        plan([unknown], [MID], policies=at_once(3, 10), seeds=1, conditions=[Conditions(warm_cache=True)])
 
 
 def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
-    varied = [plain(), plain(pacing=True), plain(loss=Loss(share=0.01, burst=4))]
-    planned = plan([recipe(1)], [MID], windows=(3, 10), seeds=1, conditions=varied)
+    varied = [plain(), plain(loss=Loss(share=0.01, burst=4))]
+    policies = (Policy(3), Policy(10, PACED))
+    planned = plan([recipe(1)], [MID], policies=policies, seeds=1, conditions=varied)
     commands = [line for line in load_commands(planned, {recipe(1): 0}) if not line.startswith("cell")]
     assert commands == [
         "control cubic",
@@ -189,13 +195,14 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "pacing on",
         "pacing off",
         "loss 0.010000000 4.000",
+        "pacing on",
     ]
 
 
 def test_a_network_with_another_queue_is_calibrated_by_itself() -> None:
     queue = Queue(bdp=1)
     both = [Conditions(), Conditions(queue=queue)]
-    guest = guest_for(plan([recipe(1)], [MID], windows=(3, 10), seeds=1, conditions=both))
+    guest = guest_for(plan([recipe(1)], [MID], policies=at_once(3, 10), seeds=1, conditions=both))
     assert [(job.profile.id, job.profile.queue_bytes) for job in guest.jobs] == [
         (MID.id, MID.queue_bytes),
         (MID.id, MID.bdp_bytes),

@@ -10,6 +10,7 @@ from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import Neighbours
+from replay.runs.policy import at_once
 from tests.factories.lab_networks import load, make_page, plain
 
 pytestmark = pytest.mark.lab
@@ -38,8 +39,8 @@ def rows(lab: Lab) -> Rows:
     so no SYN-ACK is lost.
     """
     alone = [plain(neighbours=Neighbours())]
-    cells = plan([page(1)], [SHALLOW, LOSSY, ROOMY], windows=(100,), seeds=1, conditions=alone)
-    cells += plan([page(8)], [BLOATED], windows=(30,), seeds=1, conditions=alone)
+    cells = plan([page(1)], [SHALLOW, LOSSY, ROOMY], policies=at_once(100), seeds=1, conditions=alone)
+    cells += plan([page(8)], [BLOATED], policies=at_once(30), seeds=1, conditions=alone)
     return {row["profile"]: row for row in load(lab, cells)}
 
 

@@ -12,6 +12,7 @@ from replay.recipes.page_recipe import Recipe
 from replay.recipes.tls_records import RECORD_BYTES, RECORD_OVERHEAD_BYTES, TLS_RECORDS, Run
 from replay.runs.cells import plan
 from replay.runs.conditions import RECORDS
+from replay.runs.policy import at_once
 from tests.factories.lab_networks import FAST, RTT_MS, load, make_page, plain
 
 pytestmark = pytest.mark.lab
@@ -48,10 +49,10 @@ def rows(lab: Lab) -> Rows:
         page(RECORDED, [DOCUMENT_BYTES], records=HALF_KILOBYTES),
     ]
     arms = [plain(tls_records=name) for name in RECORDS]
-    cells = plan(pages, [FAST], windows=WINDOWS, seeds=1, conditions=arms)
+    cells = plan(pages, [FAST], policies=at_once(*WINDOWS), seeds=1, conditions=arms)
     two = page(PAUSED, [30_000, 30_000])
     dynamic = [plain(tls_records="dynamic", server_delay=delayed) for delayed in (False, True)]
-    cells += plan([two], [FAST], windows=(10,), seeds=1, conditions=dynamic)
+    cells += plan([two], [FAST], policies=at_once(10), seeds=1, conditions=dynamic)
     rows = load(lab, cells)
     return {
         (row["visit_id"], "at once" if row["think"] == "none" else row["tls_records"], row["iw"]): row

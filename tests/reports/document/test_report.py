@@ -72,12 +72,12 @@ def test_the_content_has_the_effects_that_were_put_into_the_cells(built: tuple[P
     _, content = built
     candidates = {candidate["window"]: candidate for candidate in content["verdict"]["candidates"]}
     assert {window: each["verdict"] for window, each in candidates.items()} == {
-        3: "not worth it",
-        16: "worth it",
-        30: "worth it",
+        "3": "not worth it",
+        "16": "worth it",
+        "30": "worth it",
     }
-    assert candidates[16]["gain_percent"]["lower"] < 4.1 < candidates[16]["gain_percent"]["upper"]
-    assert candidates[3]["gain_percent"]["estimate"] == pytest.approx(-6, abs=0.2)
+    assert candidates["16"]["gain_percent"]["lower"] < 4.1 < candidates["16"]["gain_percent"]["upper"]
+    assert candidates["3"]["gain_percent"]["estimate"] == pytest.approx(-6, abs=0.2)
     assert content["crawl"]["outcomes"] == {"ok": PAGES}
     assert content["replay"]["states"] == {"done": PAGES * 15 * 4}
 
@@ -157,7 +157,7 @@ def test_the_manifest_has_the_checksums_of_inputs_and_files(built: tuple[Path, d
     assert manifest["replay"]["checksum"] == checksum_of(replay) == content["replay"]["sha256"]
     assert (manifest["commit"], manifest["rule_version"], manifest["year"]) == ("c0ffee", RULE.version, 2026)
     assert manifest["replay"]["kernel"]["recipe"] == "cd" * 32
-    assert manifest["replay"]["parameters"]["windows"] == [3, 10, 16, 30]
+    assert manifest["replay"]["parameters"]["policies"] == ["3", "10", "16", "30"]
     assert manifest["last_years_report"] is None
     assert {"index.html", "report.json", "summary.txt", "forms/brief.pdf"} <= manifest["files"].keys()
     assert broken_sums(folder) == []

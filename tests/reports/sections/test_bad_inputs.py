@@ -37,7 +37,7 @@ def test_refused_and_failed_cells_are_counted_with_their_reasons_and_enter_no_me
     lost = PAGES * 4
     assert {state: content["replay"]["states"][state] for state in reasons} == dict.fromkeys(reasons, lost)
     pairs = {candidate["window"]: candidate["pairs"] for candidate in content["verdict"]["candidates"]}
-    assert pairs[16] - pairs[30] == 2 * lost
+    assert pairs["16"] - pairs["30"] == 2 * lost
 
 
 def test_too_few_networks_decide_nothing(tmp_path: Path) -> None:

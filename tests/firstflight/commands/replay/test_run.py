@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from firstflight.errors import INTERRUPTED
 from firstflight.main import main
+from replay.runs.policy import Policy
 from tests.factories.made_up_crawl import NAME, MadeUp
 from tests.factories.made_up_report import write_release
 from verdict.replayed import of_pairs
@@ -61,7 +62,7 @@ def test_a_population_and_what_the_guards_ask_are_replayed_and_kept(data: Path) 
     assert cells.num_rows == 2 * 2 * 2 + 2 * 2 + 2
     assert set(cells["profile"].to_pylist()) == {"ndt-2026-05-1", "ndt-2026-05-2"}
     replayed = of_pairs(cells, facts["populations"])
-    assert replayed.rule.rivals() == (16,)
+    assert replayed.rule.rivals() == (Policy(16),)
     assert replayed.everyone is not None
     assert (len(replayed.looks[0].evidence), len(replayed.everyone)) == (4, 2)
     assert np.isfinite(replayed.looks[0].evidence.again["page_ms"]).sum() == 2
@@ -153,11 +154,11 @@ def test_a_plan_says_the_extent_and_the_price_and_replays_nothing(data: Path) ->
         return done.output
 
     assert planned("seeds=2", "max_networks=8") == (
-        "2 of 2 pages, 8 networks (for the 64 of mlab-2025-10), 2 windows, 2 seeds: 64 loads, about 1 minute "
-        "of a core\n"
+        "2 of 2 pages, 8 networks (for the 64 of mlab-2025-10), 2 policies, 2 seeds: 64 loads, about 1 "
+        "minute of a core\n"
     )
     assert planned("max_pages=1", "max_networks=200").startswith("1 of 2 pages, 64 networks (for the 64 of ")
-    assert "), 3 windows, " in planned("candidates=10,16,16p")
+    assert "), 3 policies, " in planned("candidates=10,16,16p")
     decision = CliRunner().invoke(main, ["replay", "run", "--set", "pages=2026-11", "--plan"])
     assert decision.output.startswith("2 pages, 10 windows, a first stage of "), decision.output
     assert not (data / "replays").exists()

@@ -1,0 +1,94 @@
+"""Policies of servers: how large a first flight may be, how it is sent, and for which connections."""
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import Literal, Self, cast
+
+Sending = Literal["spread", "paced", "at once"]
+"""How the segments of a first flight leave.
+
+Paced: as Linux paces, a connection's first ten segments at once, then twice the window a round trip. Spread:
+where more than ten segments are to be sent, all of them evenly over the handshake's round trip, the first ten
+too (draft-kazuho-ccwg-rapid-start-02, section 3.1).
+"""
+
+SENDINGS: tuple[Sending, ...] = ("spread", "paced", "at once")
+"""Ways to send, from what sends least at a time on."""
+
+SPREAD, PACED, AT_ONCE = SENDINGS
+
+TEXT = re.compile(rf"(\d{{1,9}})(p| {PACED}| {SPREAD})?(?: beyond (\d{{1,9}}) ms)?", re.ASCII)
+
+
+@functools.total_ordering
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a server does with a connection's first flight.
+
+    `str` is its one form as text, in every file and sentence, and `parse` reads it.
+
+    >>> [str(policy) for policy in (Policy(10), Policy(16, "paced"), Policy(20, "spread", 100))]
+    ['10', '16 paced', '20 spread beyond 100 ms']
+
+    In order, fewer segments come first; of as many, what sends less at once; then what is for fewer
+    connections.
+
+    >>> Policy(16, "paced", 100) < Policy(16, "paced") < Policy(16) < Policy(20, "spread")
+    True
+    """
+
+    window: int
+    """Initial window in segments."""
+    sending: Sending = "at once"
+    beyond_ms: int | None = None
+    """Connections whose handshake took longer, from the SYN-ACK to its acknowledgement, have the policy, and
+    others ten segments at once; None: all connections have it."""
+
+    @classmethod
+    def parse(cls, text: str | int) -> Self:
+        """Return the policy of a text; ValueError if it is none.
+
+        Files of version 1.0 have a number for a window at once, or `16p` for `16 paced`.
+
+        >>> Policy.parse("20 spread beyond 100 ms"), Policy.parse("16p") == Policy.parse("16 paced")
+        (Policy(window=20, sending='spread', beyond_ms=100), True)
+        """
+        match = TEXT.fullmatch(str(text))
+        if not match:
+            raise ValueError(f"{text!r} is no policy such as 16, 16 paced, or 20 spread beyond 100 ms")
+        window, sending, beyond = match.groups()
+        how = {None: AT_ONCE, "p": PACED}.get(sending, (sending or "").strip())
+        return cls(int(window), cast("Sending", how), None if beyond is None else int(beyond))
+
+    def __str__(self) -> str:
+        """The policy after IW in a sentence."""
+        sending = "" if self.sending == AT_ONCE else f" {self.sending}"
+        beyond = "" if self.beyond_ms is None else f" beyond {self.beyond_ms} ms"
+        return f"{self.window}{sending}{beyond}"
+
+    def __lt__(self, other: "Policy") -> bool:
+        """Whether this one comes first."""
+        return self._place < other._place
+
+    @property
+    def _place(self) -> tuple[int, int, int]:
+        return self.window, SENDINGS.index(self.sending), 1 if self.beyond_ms is None else -self.beyond_ms
+
+    @property
+    def is_loadable(self) -> bool:
+        """Whether the guest's servers can follow it."""
+        return self.sending != SPREAD and self.beyond_ms is None
+
+    def is_for(self, handshake_ms: float) -> bool:
+        """Whether a connection whose handshake took so long has the policy."""
+        return self.beyond_ms is None or handshake_ms > self.beyond_ms
+
+
+def at_once(*windows: int) -> tuple[Policy, ...]:
+    """Return the policies of windows at once, for all connections.
+
+    >>> at_once(3, 10) == (Policy(3), Policy(10))
+    True
+    """
+    return tuple(map(Policy, windows))
