@@ -3,6 +3,7 @@
 What a check looks for is imported within it, since it may be missing.
 """
 
+import asyncio
 import dataclasses
 import datetime
 import importlib.metadata
@@ -228,6 +229,24 @@ def check_address_guard(settings: Settings) -> Finding:
     return Finding(name, "ok", "can be set up, if the firewall lets forwarded packets pass")
 
 
+def check_resolvers(settings: Settings) -> Finding:
+    """Check the second resolvers, which tell a site's fault from our own resolver's."""
+    name = "second resolvers"
+    if importlib.util.find_spec("dns") is None:
+        return Finding(
+            name, "warning", "not asked, without the extra crawler", "install firstflight[crawler]"
+        )
+    from crawler.control.resolvers import RESOLVERS_REMEDY, ResolverError, describe_lack, parse_resolvers
+
+    try:
+        resolvers = parse_resolvers(settings.resolvers)
+    except ResolverError as exc:
+        return Finding(name, "missing", str(exc), "correct FIRSTFLIGHT_RESOLVERS")
+    if (lack := asyncio.run(describe_lack(resolvers))) is not None:
+        return Finding(name, "warning", lack, RESOLVERS_REMEDY)
+    return Finding(name, "ok", ", ".join(resolver.id for resolver in resolvers))
+
+
 def check_writable(name: str, folder: Path, *, otherwise: str = "missing") -> Finding:
     """Check that a folder can be written or created; the state is `otherwise` if not."""
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
@@ -278,6 +297,7 @@ CHECKS: list[Callable[[Settings], Finding]] = [
     check_browser_box,
     check_browser_log,
     check_address_guard,
+    check_resolvers,
     check_postgresql,
     check_mininet,
     make_program_check("iproute2", "tc", "iproute2"),

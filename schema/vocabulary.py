@@ -33,6 +33,10 @@ DISPUTED = " (another resolver knows the name)"
 """End of visit.error where the outcome is `dns` although another resolver than ours has an address for the
 name."""
 
+UNCONFIRMED = " (no other resolver told)"
+"""End of visit.error where the outcome is `dns` and no other resolver than ours told whether the name
+exists."""
+
 OUR_FAULT = frozenset({"crash", "network_changed", NETWORK_DOWN})
 """Outcomes that the crawling machine, rather than the site, may have caused."""
 

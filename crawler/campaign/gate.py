@@ -5,7 +5,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Iterator
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import aliased
 
@@ -20,7 +20,7 @@ from crawler.campaign.evenness import (
 from crawler.errors import DNSError
 from schema.crawls import name_of
 from schema.tables import Crawl, Site, Visit
-from schema.vocabulary import ANSWERED, DISPUTED, NEVER_FINAL, OUR_FAULT
+from schema.vocabulary import ANSWERED, DISPUTED, NEVER_FINAL, OUR_FAULT, UNCONFIRMED
 from storage.crawls import crawls
 from storage.progress import Bound
 
@@ -43,8 +43,8 @@ class Bounds:
     covered: float = 0.95
     """Least share of the ok visits whose bytes are accounted for (schema/vocabulary.py)."""
     our_fault: float = 0.02
-    """Largest share of the final visits that ended by a fault of ours, names that another resolver knows
-    included."""
+    """Largest share of the final visits that ended by a fault of ours, names included that another resolver
+    knows, or of which none told."""
     unresolved: float = 0.15
     """Largest share of the visited sites whose name did not resolve. Ours: above the share of any list
     that we know of."""
@@ -64,7 +64,7 @@ class Ends:
     """Final visits that are ok and have a known coverage."""
     ok_covered: int
     disputed: int = 0
-    """Final visits whose site's name did not resolve, though another resolver knows it."""
+    """Final visits whose site's name did not resolve, though another resolver knows it, or none told."""
 
     @property
     def visited(self) -> int:
@@ -95,7 +95,7 @@ def count_ends(connection: Connection, crawl: Crawl) -> Ends:
             func.count(),
             func.count(Visit.is_covered),
             func.count().filter(Visit.is_covered.is_(True)),
-            func.count().filter(Visit.error.endswith(DISPUTED)),
+            func.count().filter(or_(Visit.error.endswith(DISPUTED), Visit.error.endswith(UNCONFIRMED))),
         )
         .where(Visit.crawl_id == crawl.id, Visit.is_final)
         .group_by(Visit.outcome)
@@ -199,7 +199,7 @@ def describe_broken_bounds(ends: Ends, bounds: Bounds, crowds: Iterable[Excess |
     if (shares["our_fault"] or 0) > bounds.our_fault:
         yield (
             f"{_percent(shares['our_fault'])} of the visits ended by a fault of ours "
-            f"({', '.join(sorted(OUR_FAULT))}, or a name that another resolver knows), "
+            f"({', '.join(sorted(OUR_FAULT))}, or a name that another resolver knows or none told of), "
             f"and {_percent(bounds.our_fault)} may"
         )
     if (shares["unresolved"] or 0) > bounds.unresolved:

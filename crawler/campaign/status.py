@@ -7,7 +7,7 @@ import re
 from sqlalchemy import Connection, text
 
 from schema.tables import Crawl
-from schema.vocabulary import ANSWERED, DISPUTED, NETWORK_DOWN
+from schema.vocabulary import ANSWERED, DISPUTED, NETWORK_DOWN, UNCONFIRMED
 from storage.packet_audit import QUERY, PacketAudit
 from storage.partitions import partition_name
 from storage.progress import Failure, Hour, Lane
@@ -270,7 +270,8 @@ def error_without_hosts(error: str | None) -> str | None:
     >>> error_without_hosts("Download is starting: https://a.test/")
     """
     match = BROWSERS_ERROR.search(error or "")
-    return match and match[0] + (DISPUTED if (error or "").endswith(DISPUTED) else "")
+    mark = next((mark for mark in (DISPUTED, UNCONFIRMED) if (error or "").endswith(mark)), "")
+    return match and match[0] + mark
 
 
 def lane_name(process: str) -> str:

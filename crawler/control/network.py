@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from crawler.control.canaries import Canary
 from crawler.control.probe import WITHIN_S, Request, Result
-from crawler.control.resolvers import Resolver, ask_resolvers
+from crawler.control.resolvers import Resolver, ask_resolvers, describe_lack
 from crawler.egress.guard import Guard
 from crawler.errors import EgressUnavailable, GuardEnded
 
@@ -36,6 +36,8 @@ class Fault:
     reason: str
     guard: bool = False
     """True if the address guard was not whole: then even a page that loaded well says nothing of its site."""
+    is_certain: bool = True
+    """False if it may as well be the site's."""
 
 
 class Network:
@@ -69,17 +71,26 @@ class Network:
             self._known.append(host)
 
     async def check_resolver(self, names: Sequence[str]) -> Fault | None:
-        """Return the fault of our resolver if names exist that the browser could not resolve.
+        """Return the fault of our resolver if names exist that the browser could not resolve, or may exist.
 
-        Second resolvers are asked, from outside the guard; without an answer of theirs there is no fault.
+        Second resolvers are asked, from outside the guard.
         """
+        if self._resolvers is None:
+            return None
+        uncertain = None
         for name in names:
-            if self._resolvers:
-                # As with canaries: no operator is asked more than the others.
-                self._resolvers.append(self._resolvers.pop(0))
-                if await ask_resolvers(self._resolvers, name) == "exists":
-                    return Fault(f"our resolver does not resolve {name}, and another does")
-        return None
+            # As with canaries: no operator is asked more than the others.
+            self._resolvers[:] = [*self._resolvers[1:], *self._resolvers[:1]]
+            opinion = await ask_resolvers(self._resolvers, name)
+            if opinion == "exists":
+                return Fault(f"our resolver does not resolve {name}, and another does")
+            if opinion == "unknown":
+                uncertain = Fault(f"no other resolver tells whether {name} exists", is_certain=False)
+        return uncertain
+
+    async def describe_lack(self) -> str | None:
+        """Return what it means if no second resolver answers; None if one does, or none is needed."""
+        return None if self._resolvers is None else await describe_lack(self._resolvers)
 
     async def probe(self) -> Fault | None:
         """Return the network's fault, None if it is up; EgressUnavailable if the guard cannot be mended.

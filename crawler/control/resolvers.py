@@ -25,8 +25,18 @@ NONE = "none"
 """Value of FIRSTFLIGHT_RESOLVERS for no second resolver."""
 
 Opinion = Literal["exists", "absent", "unknown"]
-"""Whether a name has an address: `absent` if a resolver says no or cannot find out either, `unknown` if
-none answers."""
+"""Whether a name has an address: `absent` if a resolver says no, or several cannot find out either;
+`unknown` otherwise."""
+
+SEVERAL = 2
+"""Resolvers that must fail for a name before the name's own servers are taken to be at fault, and not the
+resolver."""
+
+RESOLVERS_REMEDY = "let port 53 through to them over UDP and TCP, or name others by FIRSTFLIGHT_RESOLVERS"
+"""Instruction to an operator where no second resolver answers."""
+
+ROOT = "."
+"""Name that every resolver has, and that tells it nothing of a crawl."""
 
 
 class ResolverError(CrawlerError):
@@ -86,16 +96,34 @@ def _parse_resolver(text: str) -> Resolver:
 async def ask_resolvers(resolvers: Sequence[Resolver], name: str) -> Opinion:
     """Ask one resolver after the other until one says whether a name has an address, be it one that no
     page may reach."""
-    result: Opinion = "unknown"
+    failed = 0
     for resolver in resolvers:
         answers = await asyncio.gather(*(_ask(resolver, name, kind) for kind in ("A", "AAAA")))
         if any(answer is not None and _has_address(answer) for answer in answers):
             return "exists"
-        if any(answer is not None for answer in answers):
-            result = "absent"
         if all(answer is not None and answer.rcode() in DEFINITE for answer in answers):
-            break
-    return result
+            return "absent"
+        failed += any(answer is not None for answer in answers)
+    return "absent" if failed >= SEVERAL else "unknown"
+
+
+async def list_silent(resolvers: Sequence[Resolver]) -> list[Resolver]:
+    """Return the resolvers that do not answer a question about the root of the DNS."""
+    answers = await asyncio.gather(*(_ask(resolver, ROOT, "NS") for resolver in resolvers))
+    return [
+        resolver
+        for resolver, answer in zip(resolvers, answers, strict=True)
+        if answer is None or answer.rcode() not in DEFINITE
+    ]
+
+
+async def describe_lack(resolvers: Sequence[Resolver]) -> str | None:
+    """Return what it means if none of the second resolvers answers; None if one does."""
+    silent = await list_silent(resolvers)
+    if len(silent) < len(resolvers):
+        return None
+    found = f"no answer from {', '.join(resolver.id for resolver in silent)}" if silent else "none is named"
+    return f"no second resolver tells a site's fault from our resolver's: {found}"
 
 
 DEFINITE = (dns.rcode.NOERROR, dns.rcode.NXDOMAIN)

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from crawler.control.network import Fault, Network
 from crawler.errors import DNSError
 from crawler.visit.observation import Observation, Row
-from schema.vocabulary import ANSWERED, DISPUTED, NETWORK_DOWN
+from schema.vocabulary import ANSWERED, DISPUTED, NETWORK_DOWN, UNCONFIRMED
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,16 +115,20 @@ class Watch:
 
     async def _ask_second_resolvers(self, observation: Observation, host: str) -> Observation:
         """Give a visit back if a name that did not resolve is known to another resolver; after DISPUTES
-        such visits, mark it."""
+        such visits, or if no other resolver tells, mark it."""
         assert self._network is not None
         names = list_unresolved(observation, host)
         fault = await self._network.check_resolver(names) if names else None
         if fault is None:
             return observation
+        if not fault.is_certain:
+            return mark_unresolved(observation, UNCONFIRMED)
         self._disputes[host] = self._disputes.get(host, 0) + 1
         self._say(fault.reason)
         return (
-            mark_network_down(observation) if self._disputes[host] <= DISPUTES else mark_disputed(observation)
+            mark_network_down(observation)
+            if self._disputes[host] <= DISPUTES
+            else mark_unresolved(observation, DISPUTED)
         )
 
     def _is_good_since(self, began: float) -> bool:
@@ -214,13 +218,13 @@ def list_unresolved(observation: Observation, host: str) -> list[str]:
     return sorted(names)
 
 
-def mark_disputed(observation: Observation) -> Observation:
-    """Mark the loads of a visit that ended as `dns` although another resolver knows the name."""
+def mark_unresolved(observation: Observation, mark: str) -> Observation:
+    """Mark the loads of a visit that ended as `dns` as DISPUTED or UNCONFIRMED by other resolvers."""
     visit = observation.visit
     if visit["outcome"] == DNSError.outcome:
-        visit = {**visit, "error": f"{visit['error'] or NOT_RESOLVED}{DISPUTED}"}
+        visit = {**visit, "error": f"{visit['error'] or NOT_RESOLVED}{mark}"}
     return dataclasses.replace(
-        observation, visit=visit, more=[mark_disputed(load) for load in observation.more]
+        observation, visit=visit, more=[mark_unresolved(load, mark) for load in observation.more]
     )
 
 

@@ -15,6 +15,7 @@ from crawler.browser.driver import Drivers
 from crawler.browser.log_events import describe_missing
 from crawler.browser.user_agent import Appearance
 from crawler.control.network import Network
+from crawler.control.resolvers import RESOLVERS_REMEDY
 from crawler.visit.claim import Claim
 from crawler.visit.observation import Observation
 from crawler.visit.visit import visit_page
@@ -47,6 +48,12 @@ class Assembly:
         """Run the claim loop with Chromium until `stop` is set or nothing is left to do."""
         around = self.surroundings
         canaries = around.web.canaries
+        network = Network(canaries, around.guard, around.web.resolvers) if canaries else None
+        if network is not None and (lack := await network.describe_lack()):
+            say(
+                f"{lack}. A name that does not resolve costs one visit more, and the gate counts it: "
+                f"{RESOLVERS_REMEDY}"
+            )
         async with Drivers(say) as drivers:
             return await Loop(
                 engine=engine,
@@ -60,7 +67,7 @@ class Assembly:
                 say=say,
                 limits=self.limits,
                 revive=self.revive,
-                network=Network(canaries, around.guard, around.web.resolvers) if canaries else None,
+                network=network,
             ).run()
 
     def make_launcher(

@@ -23,7 +23,7 @@ from crawler.visit.claim import ATTEMPT_LIMIT, Claim
 from crawler.visit.observation import Observation
 from crawler.visit.visit_writer import count_our_faults, is_written, write_visit
 from schema.tables import Crawl, Site
-from schema.vocabulary import NEVER_FINAL, RETRIED
+from schema.vocabulary import NEVER_FINAL, RETRIED, UNCONFIRMED
 
 LEASE_S = 15.0
 """Lease of a claim, in seconds; a running crawler renews it (crawler.worker.leases)."""
@@ -129,17 +129,19 @@ def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observat
     """Write a visit with all that it saw and give up the claim, or write nothing (LeaseLost, CrawlSealed).
 
     A visit that ended by a fault of ours is never final, and is none of the attempts that the site has.
+    A name that did not resolve, and of which no other resolver told, costs one attempt more.
     """
     outcome: str = observation.visit["outcome"]
     if outcome in NEVER_FINAL and ours.attempt > OURS_LIMIT:
         release_claim(engine, ours)
         return Stored(outcome=outcome, is_final=False)
     retry_after_s = _retry_after_s(observation)
+    most = crawl.attempts + is_unconfirmed(observation)
     with engine.begin() as connection:
         _check_open(connection, ours.crawl_id)
         is_final = outcome not in NEVER_FINAL and (
             (outcome not in RETRIED and retry_after_s is None)
-            or ours.attempt - count_our_faults(connection, ours) >= crawl.attempts
+            or ours.attempt - count_our_faults(connection, ours) >= most
         )
         gave_up = connection.execute(
             update(Site)
@@ -160,6 +162,11 @@ def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observat
                 "nothing of this visit was stored"
             )
     return Stored(outcome=outcome, is_final=is_final)
+
+
+def is_unconfirmed(observation: Observation) -> bool:
+    """Return whether a visit ended as `dns` although no other resolver told whether the name exists."""
+    return (observation.visit["error"] or "").endswith(UNCONFIRMED)
 
 
 def count_open_sites(engine: Engine, crawl: Crawl) -> int:

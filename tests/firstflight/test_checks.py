@@ -123,3 +123,19 @@ def test_networks_that_are_none_are_named_before_a_crawl_finds_them(settings: Se
     assert finding.state == "missing"
     assert "'9.9.9.300'" in finding.found
     assert finding.remedy == "correct FIRSTFLIGHT_BLOCKED_NETWORKS"
+
+
+@pytest.mark.parametrize(
+    ("resolvers", "state", "words"),
+    [
+        ("none", "warning", "none is named"),
+        ("127.0.0.1#1", "warning", "no answer from 127.0.0.1#1"),
+        ("gogle", "missing", "'gogle' is no resolver"),
+    ],
+)
+def test_second_resolvers_that_do_not_answer_are_said_before_a_crawl_needs_them(
+    settings: Settings, resolvers: str, state: str, words: str
+) -> None:
+    finding = checks.check_resolvers(dataclasses.replace(settings, resolvers=resolvers))
+    assert (finding.state, words in finding.found) == (state, True)
+    assert "FIRSTFLIGHT_RESOLVERS" in finding.remedy

@@ -20,7 +20,7 @@ from crawler.campaign.gate import (
 )
 from crawler.campaign.seal import seal
 from firstflight.main import main
-from schema.vocabulary import ANSWERED, DISPUTED, OUR_FAULT, OUTCOMES
+from schema.vocabulary import ANSWERED, DISPUTED, OUR_FAULT, OUTCOMES, UNCONFIRMED
 from tests.crawler.worker.stored_rows import store
 from tests.factories.made_up_visits import BEGAN, observation, plan_crawl
 
@@ -129,8 +129,11 @@ def test_names_that_resolve_at_a_later_attempt_alone_and_those_that_another_reso
 ) -> None:
     crawl = plan_crawl(database_18, sites=100, attempts=2)
     store(database_18, crawl, *(observation("dns" if rank % 8 == 0 else "ok") for rank in range(1, 101)))
-    disputed = observation("dns", error=f"net::ERR_NAME_NOT_RESOLVED{DISPUTED}")
-    store(database_18, crawl, *[observation()] * 9, *[disputed] * 3)
+    disputed, untold = (
+        observation("dns", error=f"net::ERR_NAME_NOT_RESOLVED{mark}") for mark in (DISPUTED, UNCONFIRMED)
+    )
+    store(database_18, crawl, *[observation()] * 9, *[disputed] * 2, untold)
+    store(database_18, crawl, untold)
     with database_18.connect() as connection:
         ends = count_ends(connection, crawl)
         crowds = find_clustered_failures(connection, crawl, Bounds())

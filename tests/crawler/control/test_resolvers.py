@@ -88,7 +88,8 @@ def test_another_is_asked_where_one_fails_or_is_silent(monkeypatch: pytest.Monke
     monkeypatch.setattr("crawler.control.resolvers.WITHIN_S", 0.2)
     failing, silent = Nameserver(dns.rcode.SERVFAIL), Nameserver(silent=True)
     assert asked("public.test", failing, silent, Nameserver()) == "exists"
-    assert asked("public.test", failing, silent) == "absent"
+    assert asked("public.test", failing, silent, Nameserver(dns.rcode.SERVFAIL)) == "absent"
+    assert asked("public.test", failing, silent) == "unknown"  # the resolver may be at fault, or the name
     assert asked("public.test", silent) == "unknown"
     assert asked("public.test") == "unknown"
 
@@ -108,6 +109,23 @@ def test_the_network_names_a_name_that_another_resolver_knows_and_asks_each_in_t
     assert result == [None, Fault("our resolver does not resolve public.test, and another does")]
     assert sorted(counts) == [2, 4]
     assert asyncio.run(Network([], None).check_resolver(["public.test"])) is None
+
+
+def test_without_an_answer_of_another_resolver_a_fault_is_uncertain() -> None:
+    async def within() -> tuple[Fault | None, Fault | None, list[str | None]]:
+        async with served(Nameserver()) as answering, served(Nameserver(dns.rcode.REFUSED)) as refusing:
+            unsure = await Network([], None, []).check_resolver(["public.test"])
+            sure = await Network([], None, [refusing, answering]).check_resolver(["none.test"])
+            networks = [Network([], None, resolvers) for resolvers in ([], [refusing], [refusing, answering])]
+            return unsure, sure, [await network.describe_lack() for network in networks]
+
+    unsure, sure, (unnamed, silent, answered) = asyncio.run(within())
+    assert unsure == Fault("no other resolver tells whether public.test exists", is_certain=False)
+    assert sure is None
+    assert (unnamed or "").endswith("our resolver's: none is named")
+    assert (silent or "").endswith("our resolver's: no answer from played")
+    assert answered is None
+    assert asyncio.run(Network([], None).describe_lack()) is None
 
 
 def test_the_resolvers_are_of_independent_operators_each_with_its_source() -> None:

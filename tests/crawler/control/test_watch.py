@@ -16,7 +16,7 @@ from crawler.errors import EgressUnavailable
 from crawler.visit.observation import Observation
 from crawler.worker import claims
 from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
-from schema.vocabulary import DISPUTED
+from schema.vocabulary import DISPUTED, UNCONFIRMED
 from tests.crawler.control.weather import Silent, Weather
 from tests.crawler.worker.played_browsers import Browsers, ending, fine, loop, run, sites, time_passes, visits
 from tests.factories.made_up_visits import observation, plan_crawl, response
@@ -129,6 +129,27 @@ def test_a_name_that_another_resolver_knows_is_given_back_and_at_last_marked(dat
     crawled(database_18, weather, Browsers(ending("dns")), sites=2, attempts=1)
     marked = ("dns", f"net::ERR_NAME_NOT_RESOLVED{DISPUTED}", True)
     assert errors(database_18) == [*[("network_down", None, False)] * DISPUTES, marked, ("dns", None, True)]
+
+
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_a_name_of_which_no_other_resolver_tells_costs_a_visit_more_and_is_marked(
+    database_18: Engine, attempts: int
+) -> None:
+    weather = Weather(untold=frozenset({"s1.test"}))
+    crawled(database_18, weather, Browsers(ending("dns")), sites=2, attempts=attempts)
+    error = f"net::ERR_NAME_NOT_RESOLVED{UNCONFIRMED}"
+    ours = [("dns", error, number == attempts) for number in range(attempts + 1)]
+    theirs = [("dns", None, number == attempts) for number in range(1, attempts + 1)]
+    assert errors(database_18) == [*ours, *theirs]
+
+
+def test_a_name_of_which_no_other_resolver_tells_may_resolve_again(database_18: Engine) -> None:
+    async def visited(host: str) -> Observation:
+        return observation("dns" if len(played.visited) == 1 else "ok")
+
+    played = Browsers(visited)
+    crawled(database_18, Weather(untold=frozenset({"s1.test"})), played, sites=1, attempts=1)
+    assert outcomes(database_18) == {"s1.test": "ok"}
 
 
 def test_a_name_that_resolves_again_ends_as_its_site_does(database_18: Engine) -> None:

@@ -34,13 +34,20 @@ class Weather(Network):
 
     unresolved: frozenset[str] = frozenset()
     """Names that our resolver does not resolve, and others do."""
+    untold: frozenset[str] = frozenset()
+    """Names of which no other resolver tells whether they exist."""
     known: list[str] = dataclasses.field(default_factory=list)
 
     def note_resolved(self, host: str) -> None:
         self.known.append(host)
 
     async def check_resolver(self, names: Sequence[str]) -> Fault | None:
+        if self.untold & set(names):
+            return Fault("untold", is_certain=False)
         return Fault("disputed") if self.unresolved & set(names) else None
+
+    async def describe_lack(self) -> str | None:
+        return None
 
     async def check_guard(self) -> Fault | None:
         return self.fault if self.fault is not None and self.fault.guard else None
