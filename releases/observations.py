@@ -31,7 +31,7 @@ def statement(table: Table, *, crawl_id: int) -> str:
     """Return SQL that selects a crawl's rows in bytewise order of their key,
     independent of the server's collation."""
     quote = '"{}"'.format
-    columns = ", ".join(quote(column.name) for column in table.columns)
+    columns = ", ".join(map(quote, arrow_schema(table).names))
     text = [column for column in table.primary_key.columns if isinstance(column.type, Text)]
     order = ", ".join(
         quote(column.name) + (' COLLATE "C"' if column in text else "")

@@ -20,7 +20,7 @@ from sqlalchemy import (
     Text,
 )
 
-from schema.released_tables import FILE, ReleasedTable, to_text
+from schema.released_tables import FILE, RETIRED, ReleasedTable, to_text
 from schema.tables import RELEASED, Base
 
 ARROW_TYPES: list[tuple[type, pa.DataType]] = [
@@ -45,8 +45,10 @@ def arrow_field(column: Column[object]) -> pa.Field:
 
 
 def arrow_schema(table: Table) -> pa.Schema:
-    """Return the Arrow schema of `table`, with the table's name as metadata."""
-    return pa.schema([arrow_field(column) for column in table.columns], metadata={"table": table.name})
+    """Return the Arrow schema of what a release holds of `table`, with the table's name as metadata."""
+    retired = RETIRED.get(table.name, {})
+    fields = [arrow_field(column) for column in table.columns if column.name not in retired]
+    return pa.schema(fields, metadata={"table": table.name})
 
 
 def declared_tables() -> Mapping[str, ReleasedTable]:

@@ -34,6 +34,12 @@ TYPES: Mapping[str, pa.DataType] = {
 """Types of columns by their names in the file."""
 
 
+RETIRED: Mapping[str, Mapping[str, int]] = {
+    "site": {"owner": 2, "lease_expires_at": 2, "not_before": 2},
+}
+"""Columns that stay in the database, by table, with the schema version since which no release has them."""
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class ReleasedTable:
     """An observation table that a release holds as a Parquet file."""

@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised when a column of an observation table, or a table of releases, is added or changed;
 stored in each release."""
 
@@ -149,7 +149,10 @@ class Crawl(Base):
 
 
 class Site(Base):
-    """One site of a crawl's plan, and the claim on it."""
+    """One site of a crawl's plan.
+
+    The claim on it is of use while a crawl runs, and is in no release.
+    """
 
     __tablename__ = "site"
     __table_args__ = (

@@ -137,7 +137,7 @@ def _meaning(what: What, before: str, after: str) -> tuple[bool, str]:
     if what == "schema":
         return (
             False,
-            f"Schema version {after}; {before} before. The changelog of the data lists what was added.",
+            f"Schema version {after}; {before} before. The changelog of the data lists what changed.",
         )
     is_other = _product(before) != _product(after)
     if what == "list":

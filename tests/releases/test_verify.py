@@ -19,6 +19,8 @@ from tests.circles import thorough
 from tests.conftest import with_tables
 from tests.factories import stored_crawl
 
+STORED = Path(__file__).parent / "stored" / "schema-1"
+
 pytestmark = pytest.mark.process
 
 
@@ -78,6 +80,15 @@ def test_a_sound_release_passes_every_check(release: Release) -> None:
     checks = list(verify(release, None))
     assert [check for check in checks if not check.holds] == []
     assert len({check.name for check in checks}) == len(checks) > 15
+
+
+def test_a_column_of_the_crawlers_queue_is_declared_in_releases_of_schema_version_1_alone(
+    release: Release,
+) -> None:
+    (release.path / "site.parquet").write_bytes((STORED / "site.parquet").read_bytes())
+    assert failed(release)["columns"] == "not as declared: site"
+    earlier = dataclasses.replace(release.manifest, schema_version=1)
+    assert "columns" not in failed(Release(release.path, earlier))
 
 
 def test_counts_are_compared_with_postgresql(database: Engine, tmp_path: Path) -> None:
