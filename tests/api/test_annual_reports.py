@@ -338,9 +338,9 @@ def test_the_home_page_shows_the_steps_of_a_demo_and_asks_again_until_they_have_
         write_steps(progress, [crawl, Step(name="replay", what="pages over Linux")])
         shown = client.get("/")
         assert shown.headers["Refresh"] == "5"
-        assert "17 of 38 sites, 12 s left" in shown.text
+        assert "17 of 38 sites, 12&nbsp;s left" in shown.text
         write_steps(progress, [dataclasses.replace(crawl, seconds=25)])
-        assert "<small>25 s</small>" in client.get("/").text
+        assert "<small>25&nbsp;s</small>" in client.get("/").text
         remove_steps(progress)
         assert "Refresh" not in client.get("/").headers
 
