@@ -1,8 +1,11 @@
-"""Manifest and checksums of a release whose files a benchmark has made up."""
+"""Sites, manifest and checksums of a release whose other files a benchmark has made up."""
 
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from releases.catalogue import Edition, Manifest, Release
 from releases.strata.party import list_version
@@ -11,12 +14,16 @@ from schema.tables import SCHEMA_VERSION
 from storage.sums import seal, sums_now
 
 
-def seal_release(
-    folder: Path,
-    crawl: CrawlName,
-    rows: Mapping[str, int],
-) -> Release:
-    """Make a folder of files version 1 of the crawl's release."""
+def host_of(rank: int) -> str:
+    """Return the host of the made-up site of a rank."""
+    return f"site-{rank}.example"
+
+
+def seal_release(folder: Path, crawl: CrawlName, rows: Mapping[str, int]) -> Release:
+    """Make a folder of files version 1 of the crawl's release, with as many sites as it has visits."""
+    ranks = range(1, rows.get("visit", 0) + 1)
+    sites = {"rank": pa.array(ranks, pa.int32()), "host": pa.array(map(host_of, ranks), pa.string())}
+    pq.write_table(pa.table(sites), folder / "site.parquet")
     manifest = Manifest(
         crawl=crawl,
         version=1,

@@ -8,7 +8,7 @@ LEAST_SITES.
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from releases.catalogue import Release
 from releases.interval import Interval
 from releases.measures import open_tables
-from releases.strata.bootstrap import GROUPS, LEAST_SITES, draw_sums, groups_of, intervals
+from releases.strata.bootstrap import GROUPS, LEAST_SITES, draw_sums, groups_of, intervals, number_sites
 from releases.strata.sample import Sample
-from schema.recorded import is_recorded
 from schema.vocabulary import IN_PART, SELECTED
 
 Z = 1.959964
@@ -118,13 +117,16 @@ class Share:
     responses: str
     end: End
     iw: int
-    pages: int
-    """Pages with such a response."""
+    sites: int
+    """Sites with such a response."""
     share: Interval
 
 
-def pooled_shares(release: Release, asked: Asked) -> Iterator[Share]:
-    """Yield the shares of a release's responses that fit, of each kind, with intervals over its pages."""
+def pooled_shares(release: Release, names: pa.Table, asked: Asked) -> Iterator[Share]:
+    """Yield the shares of a release's responses that fit, of each kind, with intervals over its sites.
+
+    `names` are of sites, by rank.
+    """
     query = f"{SIZES} SELECT responses, site, bodies, headers FROM sized WHERE responses IS NOT NULL"  # noqa: S608
     with open_tables(release.path) as database:
         database.execute("CREATE VIEW named AS SELECT DISTINCT rank, rank AS site FROM visit")
@@ -135,33 +137,20 @@ def pooled_shares(release: Release, asked: Asked) -> Iterator[Share]:
         if np.array_equal(sizes["bodies"], sizes["headers"]):
             sizes = {"whole": sizes["headers"]}
         for end, values in sizes.items():
-            sample = Sample.of(values, own["site"].to_numpy())
+            sample = Sample.of(values, number_sites(own["site"].to_numpy(), names))
             if not sample.has_intervals:
                 continue
             shares = sample.shares_up_to(iw * asked.mss for iw in asked.windows)
             for iw, share in zip(asked.windows, shares, strict=True):
-                yield Share(responses=responses, end=end, iw=iw, pages=sample.sites, share=share)
-
-
-def site_names(release: Release, keys: Mapping[int, str]) -> dict[int, str]:
-    """Return the name of each site by its rank: of a release without names the `keys` that other releases
-    share.
-
-    Made-up hosts are left out, which mean another site in every release.
-    """
-    if keys and is_recorded(release.crawl.kind):
-        return dict(keys)
-    with open_tables(release.path) as database:
-        rows = database.execute("SELECT DISTINCT rank, host FROM visit SEMI JOIN studied ON visit_id = id")
-        return {rank: host for rank, host in rows.fetchall() if not host.endswith(".invalid")}
+                yield Share(responses=responses, end=end, iw=iw, sites=sample.sites, share=share)
 
 
 Values = dict[tuple[str, str], dict[str, float]]
 """Values by responses and site: a share, a quantile or bytes by name and end."""
 
 
-def values_by_site(release: Release, names: Mapping[int, str], asked: Asked) -> Values:
-    """Return each site's values in a release."""
+def values_by_site(release: Release, names: pa.Table, asked: Asked) -> Values:
+    """Return each site's values in a release; `names` are of sites, by rank."""
     columns = [
         column
         for end in ENDS_OF_SIZES
@@ -174,11 +163,7 @@ def values_by_site(release: Release, names: Mapping[int, str], asked: Asked) -> 
     chosen = f"SELECT responses, site, {', '.join(columns)} FROM sized"  # noqa: S608  # numbers and names of our own
     query = f"{SIZES} {chosen} WHERE responses IS NOT NULL GROUP BY ALL"
     with open_tables(release.path) as database:
-        named = {
-            "rank": pa.array(list(names), pa.int64()),
-            "site": pa.array(list(names.values()), pa.string()),
-        }
-        database.register("named", pa.table(named))
+        database.register("named", names)
         rows = database.sql(query).to_arrow_table().to_pylist()
     return {(row.pop("responses"), row.pop("site")): row for row in rows}
 

@@ -16,7 +16,7 @@ from api.stored.library import Library
 from api.stored.months import Variant
 from api.stored.shelf import Shelf, Version
 from recordings.pages.recording import SETS
-from recordings.pages.same_sites import values_of
+from recordings.pages.same_sites import sites_of, values_of
 from releases.catalogue import Release
 from releases.changes import (
     RESPONSES,
@@ -148,7 +148,7 @@ def read_sets(shelf: Shelf, library: Library) -> list[RecordedSet]:
 def read_set(version: Version, release: Release) -> RecordedSet:
     """A recorded release with its shares."""
     label = (release.recording or {}).get("list_name") or release.manifest.list_id
-    shares = tuple(pooled_shares(release, ASKED))
+    shares = tuple(pooled_shares(release, sites_of(release), ASKED))
     return RecordedSet(version=version, label=label, shares=shares, values=values_of(release, ASKED))
 
 
@@ -196,7 +196,7 @@ def list_rows(sets: Sequence[RecordedSet], pairs: Sequence[Pair]) -> Iterator[Ye
                 end=share.end,
                 list=recorded.label,
                 release=recorded.version.name,
-                sites=share.pages,
+                sites=share.sites,
                 value=share.share.estimate,
                 lower=share.share.lower,
                 upper=share.share.upper,

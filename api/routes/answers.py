@@ -232,7 +232,7 @@ class DistributionAnswer(AnswerModel):
     unknown: int
     """Number of items of unknown size, which no share includes."""
     sites: int
-    """Number of sites with an item of known size."""
+    """Number of sites, registrable domains, with an item of known size."""
     interval_unknown: str | None
     """Why the confidence intervals are unknown; null if they are known."""
     fits: list[FitAnswer]

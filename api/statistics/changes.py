@@ -106,11 +106,12 @@ T = TypeVar("T")
 
 
 def read(library: Library, version: Version, compute: Callable[[Release], T]) -> T:
-    """What is computed of a release's visits and responses; Problem if it is damaged."""
+    """What is computed of a release's sites, visits and responses; Problem if it is damaged."""
     release = version.readable
-    for name in ("visit", "response"):
-        library.file(version, f"{name}.parquet")
-    with raise_damage("visit.parquet", "response.parquet"):
+    names = ("site.parquet", "visit.parquet", "response.parquet")
+    for name in names:
+        library.file(version, name)
+    with raise_damage(*names):
         return compute(release)
 
 

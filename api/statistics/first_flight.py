@@ -59,7 +59,7 @@ class FirstFlightAnswer(WindowFit):
     unknown: int
     """Number of items of unknown size, which the shares leave out."""
     sites: int | None
-    """Number of sites with an item of known size; null if unknown."""
+    """Number of sites, registrable domains, with an item of known size; null if unknown."""
 
 
 @get_in(router, "/first-flight", IN_A_TABLE, name="first_flight", response_model=FirstFlightAnswer)

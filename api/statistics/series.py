@@ -69,7 +69,7 @@ class SeriesPoint(AnswerModel):
     unknown: int
     """Number of items of unknown size, which the value leaves out."""
     sites: int | None
-    """Number of sites with an item of known size; null if unknown."""
+    """Number of sites, registrable domains, with an item of known size; null if unknown."""
 
 
 class SeriesAnswer(AnswerModel):

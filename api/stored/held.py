@@ -9,12 +9,14 @@ import json
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+import pyarrow as pa
 from fastapi.concurrency import run_in_threadpool
 
 from api.caching import Bounded
 from api.stored.library import Library, raise_damage
 from api.stored.prepared import ITEMS, Prepared
 from api.stored.shelf import Version
+from recordings.pages.same_sites import sites_of
 from releases.cdf import Counts, read_counts
 from releases.strata.cells import Items, read_items
 from releases.strata.sample import Sample, Stratum
@@ -25,7 +27,7 @@ POINTS_HELD = 4000
 PERCENTS = (5, 10, 25, 50, 75, 90, 95, 99)
 """Quantiles of a distribution, in percent."""
 
-DISTRIBUTION, ITEM = "distribution.parquet", "item.parquet"
+DISTRIBUTION, ITEM, SITE = "distribution.parquet", "item.parquet", "site.parquet"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,10 +116,20 @@ class HeldReleases:
             )
             # From the release's table it takes far longer.
             items: Items = prepared or kept(
-                (checksum, measure), lambda: read_items(path, measure), size=lambda items: items.nbytes
+                (checksum, measure),
+                lambda: read_items(path, measure, self._sites(version)),
+                size=lambda items: items.nbytes,
             )
             return HeldSample(items.sample(stratum))
 
-        with raise_damage(ITEM):
+        with raise_damage(ITEM, SITE):
             held: HeldSample = kept((checksum, measure, stratum), read, size=lambda held: held.sample.nbytes)
         return held
+
+    def _sites(self, version: Version) -> pa.Table:
+        """The names of a release's sites by rank; Problem if their file is not the published one."""
+        self._library.file(version, SITE)
+        named: pa.Table = self._library.held.kept(
+            (version.checksum, SITE), lambda: sites_of(version.readable), size=lambda named: named.nbytes
+        )
+        return named

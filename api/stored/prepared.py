@@ -22,6 +22,8 @@ import pyarrow.parquet as pq
 from api.code_version import code_version
 from api.processes import END_WITH_PARENT, stopped
 from api.stored.site_rows import write_site_rows
+from recordings.pages.same_sites import sites_of
+from releases.catalogue import read_release
 from releases.strata import bootstrap
 from releases.strata.cells import read_items
 from schema.computed_tables import MEASURES
@@ -169,8 +171,8 @@ async def _prepare(prepared: Prepared, version: Version) -> str | None:
 def prepare(release: Path, folder: Path) -> None:
     """Make the prepared files of a release in `folder`, unless they are there and whole.
 
-    A release with too many items is prepared without them. Raises OSError, ArrowException or KeyError if the
-    release's files cannot be read or the folder cannot be written.
+    A release with too many items is prepared without them. Raises OSError, ArrowException, KeyError or
+    ReleaseError if the release's files cannot be read or the folder cannot be written.
     """
     if folder.exists():
         if not broken_sums(folder):
@@ -179,9 +181,10 @@ def prepare(release: Path, folder: Path) -> None:
     with put_new(folder) as unfinished:
         items = release / "item.parquet"
         if pq.read_metadata(items).num_rows <= MOST_ITEMS:
+            names = sites_of(read_release(release))
             (unfinished / ITEMS).mkdir()
             for measure in MEASURES:
-                read_items(items, measure).save(unfinished / ITEMS / measure)
+                read_items(items, measure, names).save(unfinished / ITEMS / measure)
         (unfinished / SITES).mkdir()
         write_site_rows(release, unfinished / SITES)
         seal(unfinished, {})

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.made_up_release import host_of
 from benchmarks.markdown import table
 from benchmarks.service.coverage import RUNS, coverage
 from benchmarks.service.servers import READY_WITHIN_S, BenchError, Memory, serve, wait_until_prepared
-from benchmarks.service.year import host_of, year
+from benchmarks.service.year import year
 from firstflight.recorded import import_once
 from firstflight.settings import from_environment
 from releases.catalogue import Release

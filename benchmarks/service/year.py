@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from benchmarks.made_up_release import seal_release
+from benchmarks.made_up_release import host_of, seal_release
 from releases import parquet
 from releases.build import write_distribution
 from releases.catalogue import Release, releases
@@ -65,11 +65,6 @@ class Blocks:
         return self.table.take(pa.array(self.begins[pages][owners] + within)), owners
 
 
-def host_of(rank: int) -> str:
-    """Return the host of the made-up site of a rank."""
-    return f"site-{rank}.example"
-
-
 def year(folder: Path, source: Callable[[], Release], *, responses: int) -> list[Release]:
     """Return the twelve releases of about `responses` responses in all below a folder; made unless they
     are there.
@@ -77,7 +72,7 @@ def year(folder: Path, source: Callable[[], Release], *, responses: int) -> list
     `source` gives the release whose page loads are drawn.
     """
     done = folder / "made"
-    facts = f"{responses} {SCHEMA_VERSION}"
+    facts = f"{responses} responses, schema {SCHEMA_VERSION}, with sites"
     if not done.exists() or done.read_text(encoding="utf-8") != facts:
         shutil.rmtree(folder, ignore_errors=True)
         _make(folder / "releases", source(), responses // len(MONTHS))

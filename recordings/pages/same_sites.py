@@ -1,25 +1,65 @@
-"""The same site in several releases: by its host, or by the number that the sets which come with the code
-share."""
+"""Sites of a release, which intervals resample: registrable domains, or the numbers that the sets which come
+with the code share."""
 
 import csv
 import functools
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from recordings.pages.recording import YEARS
 from releases.catalogue import Release
-from releases.changes import Asked, Values, site_names, values_by_site
+from releases.changes import Asked, Values, values_by_site
+from releases.strata.party import registrable_domain
+from schema.recorded import is_recorded
 
 SITE_KEYS = YEARS / "site_keys.csv"
-"""Pages of the sets that come with the code, with a number for each site that is in two or more of them."""
+"""Every page of the sets that come with the code, with the number of its site."""
+
+MADE_UP = ".invalid"
+"""Ending of hosts without a name, which mean another site in every release."""
+
+LOCAL_WEB = ".test"
+"""Ending that the local web adds to the names of the web."""
 
 
 @functools.cache
 def site_keys(name: str) -> dict[int, str]:
-    """Return the site of each page of a set that is in another set as well, by the page's number: the
-    same name in every set."""
+    """Return the site of each page of a set, by the page's number: the same name in every set."""
     with SITE_KEYS.open(encoding="utf-8", newline="") as file:
         return {int(row["page"]): f"site-{row['site']}" for row in csv.DictReader(file) if row["set"] == name}
 
 
+def sites_of(release: Release) -> pa.Table:
+    """Return the name of each site of a release by `rank`, as other releases have it; OSError or
+    ArrowException if the release is damaged.
+
+    Made-up hosts are left out.
+    """
+    names: dict[int, str] = {}
+    if is_recorded(release.crawl.kind):
+        names = site_keys(release.manifest.list_id)
+    if not names:
+        listed = pq.read_table(release.file("site"), columns=["rank", "host"], partitioning=None)
+        names = {
+            rank: _site(host)
+            for rank, host in zip(listed["rank"].to_pylist(), listed["host"].to_pylist(), strict=True)
+            if not host.endswith(MADE_UP)
+        }
+    ranks, sites = pa.array(names.keys(), pa.int32()), pa.array(names.values(), pa.string())
+    return pa.table({"rank": ranks, "site": sites})
+
+
+def _site(host: str) -> str:
+    """Return the registrable domain of a host, of the local web that of the name before its ending.
+
+    >>> _site("www.example.co.uk"), _site("en.wikipedia.org.test"), _site("fr.wikipedia.org.test")
+    ('example.co.uk', 'wikipedia.org.test', 'wikipedia.org.test')
+    """
+    name = host.removesuffix(LOCAL_WEB)
+    return registrable_domain(name) + host[len(name) :]
+
+
 def values_of(release: Release, asked: Asked) -> Values:
     """Return each site's values in a release, by names that other releases share."""
-    return values_by_site(release, site_names(release, site_keys(release.manifest.list_id)), asked)
+    return values_by_site(release, sites_of(release), asked)

@@ -1,9 +1,10 @@
 """Confidence intervals of ratios by a bootstrap over groups of sites,
 whose draws are the same in every release.
 
-The responses of one site are alike, so that an interval which drew them individually would be several times
-too narrow. Sites are put into GROUPS groups at random, and groups are drawn in place of sites: the sums of a
-few groups are enough for an interval at any threshold. Up to GROUPS sites, each is a group of its own.
+The responses of one site, a registrable domain, are alike, so that an interval which drew them individually
+would be several times too narrow. Sites are put into GROUPS groups at random, and groups are drawn in place
+of sites: the sums of a few groups are enough for an interval at any threshold. Up to GROUPS sites, each is a
+group of its own.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from numpy.typing import NDArray
 
 GROUPS = 200
@@ -31,13 +33,25 @@ LEAST_SITES = 20
 """Least sites of which an interval is stated: of fewer it would be too narrow."""
 
 
-def groups_of(ranks: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """Return the group of each item's site: sites are ordered at random, by their ranks alone,
+def number_sites(ranks: NDArray[np.int32], names: pa.Table) -> NDArray[np.int32]:
+    """Return the number of the site of each of `ranks`: the least rank of the same name in `names` (rank,
+    site), or the rank itself where it has none."""
+    encoded = names["site"].combine_chunks().dictionary_encode()
+    named, codes = names["rank"].to_numpy(), encoded.indices.to_numpy()
+    numbers = np.arange(max(ranks.max(initial=0), named.max(initial=0)) + 1, dtype=np.int32)
+    least = np.full(len(encoded.dictionary), len(numbers), np.int32)
+    np.minimum.at(least, codes, named)
+    numbers[named] = least[codes]
+    return numbers[ranks]
+
+
+def groups_of(sites: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """Return the group of each item's site: sites are ordered at random, by their numbers alone,
     and dealt out in turn."""
-    sites = np.flatnonzero(np.bincount(ranks))
-    group_of = np.zeros(int(ranks.max(initial=0)) + 1, np.uint8)
-    group_of[sites] = np.random.Generator(np.random.PCG64(SEED)).permutation(len(sites)) % GROUPS
-    return group_of[ranks]
+    known = np.flatnonzero(np.bincount(sites))
+    group_of = np.zeros(int(sites.max(initial=0)) + 1, np.uint8)
+    group_of[known] = np.random.Generator(np.random.PCG64(SEED)).permutation(len(known)) % GROUPS
+    return group_of[sites]
 
 
 @functools.cache

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from releases.cdf import compact
-from releases.strata.bootstrap import GROUPS, groups_of
+from releases.strata.bootstrap import GROUPS, groups_of, number_sites
 from releases.strata.sample import DIMENSIONS, Sample, Stratum
 
 if TYPE_CHECKING:
@@ -156,8 +156,11 @@ def _pack(
     return packed
 
 
-def read_items(path: Path, measure: str) -> Items:
-    """Return the items of a measure in an item.parquet; OSError or ArrowException if it cannot be read."""
+def read_items(path: Path, measure: str, names: pa.Table) -> Items:
+    """Return the items of a measure in an item.parquet; OSError or ArrowException if it cannot be read.
+
+    `names` are of sites, by rank.
+    """
     values: dict[str, dict[Value, int]] = {name: {} for name in TEXT}
     pieces = list(_pieces(path, measure, values))
     whole = (
@@ -167,7 +170,7 @@ def read_items(path: Path, measure: str) -> Items:
     coded = {name: (whole[name], list(values[name])) for name in TEXT}
     coded["rank_stratum"] = _coded_by_site(whole["rank_stratum"], whole["rank"])
     cell_of, cells = _cross([coded[name] for name in DIMENSIONS])
-    return _by_cell(whole["size_bytes"], whole["rank"], cell_of, cells)
+    return _by_cell(whole["size_bytes"], number_sites(whole["rank"], names), cell_of, cells)
 
 
 def _pieces(
@@ -193,7 +196,7 @@ def _pieces(
 
 def _by_cell(
     sizes: NDArray[np.integer],
-    ranks: NDArray[np.int32],
+    sites: NDArray[np.int32],
     cell_of: NDArray[np.uint16],
     cells: list[list[Value]],
 ) -> Items:
@@ -201,7 +204,7 @@ def _by_cell(
     # The file is in the order of sizes, which a stable sorting by cell keeps within each.
     order = np.argsort(cell_of[: len(sizes)], kind="stable")
     ends = np.cumsum(np.bincount(cell_of[: len(sizes)], minlength=len(cells))).tolist()
-    groups = groups_of(ranks)
+    groups = groups_of(sites)
     return Items(
         cells=cells,
         ends=ends,
@@ -209,19 +212,19 @@ def _by_cell(
         group_count=min(GROUPS, int(groups.max(initial=0)) + 1),
         sizes=sizes[order],
         groups=groups[order],
-        sites=_sites(ranks, order, ends),
+        sites=_sites(sites, order, ends),
     )
 
 
-def _sites(ranks: NDArray[np.int32], order: NDArray[np.int64], ends: list[int]) -> NDArray[np.uint8]:
+def _sites(sites: NDArray[np.int32], order: NDArray[np.int64], ends: list[int]) -> NDArray[np.uint8]:
     """Return the bits of the sites of each cell."""
-    known = np.bincount(ranks).astype(bool)
-    number_of = np.cumsum(known) - 1
-    sites = int(known.sum())
-    bits = np.zeros((len(ends), -(-sites // 8)), np.uint8)
+    known = np.bincount(sites).astype(bool)
+    place_of = np.cumsum(known) - 1
+    count = int(known.sum())
+    bits = np.zeros((len(ends), -(-count // 8)), np.uint8)
     for row, begin, end in zip(bits, [0, *ends], ends, strict=False):
-        is_there = np.zeros(sites, bool)
-        is_there[number_of[ranks[order[begin:end]]]] = True
+        is_there = np.zeros(count, bool)
+        is_there[place_of[sites[order[begin:end]]]] = True
         row[:] = np.packbits(is_there)
     return bits
 

@@ -78,7 +78,7 @@ class Sample:
     groups: NDArray[np.uint8]
     group_count: int
     sites: int
-    """Sites with an item of known size."""
+    """Sites, registrable domains, with an item of known size."""
     unknown: int
 
     @classmethod

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from fastapi.testclient import TestClient
@@ -82,7 +83,11 @@ def write_release_with_items(
     """
     folder = crawl.path(root, version=version)
     folder.mkdir(parents=True)
-    pq.write_table(item_table() if items is None else items, folder / "item.parquet")
+    table = item_table() if items is None else items
+    pq.write_table(table, folder / "item.parquet")
+    ranks = pc.unique(table["rank"])
+    hosts = [f"site{rank}.test" for rank in ranks.to_pylist()]
+    pq.write_table(pa.table({"rank": ranks, "host": hosts}), folder / "site.parquet")
     pq.write_table(compute_distribution(folder), folder / "distribution.parquet")
     (folder / "dictionary.json").write_text("{}\n")
     for name, other in (others or {}).items():

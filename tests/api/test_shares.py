@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 
 from api.routes.answers import DistributionAnswer, FitAnswer, QuantileAnswer
 from api.routes.pages import TEMPLATES
+from recordings.pages.same_sites import sites_of
 from releases.catalogue import read_release
 from releases.strata.cells import read_items
 from releases.strata.statistics import FEW_SITES
@@ -124,8 +125,9 @@ def test_the_report_the_api_and_the_explorer_state_the_same_share_and_interval_o
 
 
 def test_the_report_and_the_api_state_the_same_share_and_interval_of_a_protocol(tmp_path: Path) -> None:
-    folder = write_release_with_items(tmp_path, CRAWL, items=items_of_every_measure())
-    rows = kind_rows(read_items(folder / "item.parquet", "responses"), "protocol", window=14_300)
+    release = read_release(write_release_with_items(tmp_path, CRAWL, items=items_of_every_measure()))
+    items = read_items(release.file("item"), "responses", sites_of(release))
+    rows = kind_rows(items, "protocol", window=14_300)
     asked = {"crawl": str(CRAWL), "measure": "responses", "iw": "10"}
     with serving(tmp_path) as client:
         for protocol, name in (("h2", "HTTP/2"), ("h3", "HTTP/3")):

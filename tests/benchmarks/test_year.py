@@ -8,9 +8,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
+from benchmarks.made_up_release import host_of
 from benchmarks.service.coverage import counts_of_recipe, coverage, raw_counts
 from benchmarks.service.over_a_year import STRATA
-from benchmarks.service.year import MONTHS, host_of, year
+from benchmarks.service.year import MONTHS, year
 from firstflight.recorded import import_pages
 from firstflight.settings import from_environment
 from releases.catalogue import Release

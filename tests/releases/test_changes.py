@@ -8,7 +8,6 @@ where neither matters: images and main documents.
 
 import collections
 import csv
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +16,7 @@ import numpy as np
 import pytest
 
 from recordings.pages.recording import SETS, read_recording
-from recordings.pages.same_sites import site_keys
+from recordings.pages.same_sites import site_keys, values_of
 from releases.catalogue import releases
 from releases.changes import (
     Asked,
@@ -26,8 +25,6 @@ from releases.changes import (
     compare_values,
     ratio_change,
     share_change,
-    site_names,
-    values_by_site,
 )
 from releases.strata.bootstrap import LEAST_SITES
 
@@ -120,7 +117,7 @@ def values(recorded_releases: Callable[[str], Path]) -> Mapping[str, Values]:
     values = {}
     for name in SETS:
         release = next(releases(recorded_releases(name)))
-        values[name] = values_by_site(release, site_names(release, site_keys(name)), Asked())
+        values[name] = values_of(release, Asked())
     return values
 
 
@@ -178,9 +175,3 @@ def test_fewer_than_twenty_sites_say_nothing(values: Mapping[str, Values]) -> No
     for change in compare_values(before, values["pages-2025-08"], Asked()):
         assert change.sites < LEAST_SITES
         assert (change.before, change.after, change.change) == (None, None, None)
-
-
-def test_made_up_hosts_are_no_sites(recorded_releases: Callable[[str], Path]) -> None:
-    release = next(releases(recorded_releases("lh-gov-europe-2021-03")))
-    assert site_names(release, {}) == {}
-    assert json.dumps(site_names(release, {1: "site-1"})) == '{"1": "site-1"}'

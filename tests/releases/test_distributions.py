@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from recordings.pages.same_sites import sites_of
 from releases.build import write_computed
 from releases.catalogue import Release
 from releases.cdf import Cdf, count_incomplete, read_counts
@@ -31,7 +32,7 @@ def items(release: Release, measure: str) -> dict[int | None, int]:
 
 
 def sample_of(release: Release, measure: str) -> Sample:
-    return read_items(release.file("item"), measure).sample(WHOLE)
+    return read_items(release.file("item"), measure, sites_of(release)).sample(WHOLE)
 
 
 def cdf_of(release: Release, measure: str) -> Cdf:

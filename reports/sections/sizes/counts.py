@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from typing_extensions import TypedDict
 
+from recordings.pages.same_sites import sites_of
 from releases.catalogue import Release
 from releases.cdf import Cdf, count_incomplete
 from releases.interval import Interval
@@ -86,8 +87,9 @@ def size_section(release: Release, *, windows: Sequence[int] = WINDOWS) -> SizeC
     """
     measures: list[Measure] = []
     cdfs, bands = {}, {}
+    sites = sites_of(release)
     for name in MEASURES:
-        sample = read_items(release.file("item"), name).sample(WHOLE)
+        sample = read_items(release.file("item"), name, sites).sample(WHOLE)
         measures.append(measure_of(name, sample, windows=windows))
         cdfs[name] = sample.cdf
         if name in HEADLINE and sample.cdf.is_stated and sample.has_intervals:

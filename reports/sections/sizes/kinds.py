@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from recordings.pages.same_sites import sites_of
 from releases.catalogue import Release
 from releases.formatting import grouped, quantity
 from releases.strata.cells import Items, read_items
@@ -43,7 +44,7 @@ COLUMNS = (
 def kinds_of(release: Release, *, iw: int, mss: int) -> Iterator[tuple[Figure, Table]]:
     """Yield the figure and the table of shares by kind; nothing if no kind has enough sites."""
     window = iw * mss
-    items = read_items(release.file("item"), "responses")
+    items = read_items(release.file("item"), "responses", sites_of(release))
     rows = [row for by in DIMENSIONS for row in kind_rows(items, by, window=window)]
     types = [row for row in rows if row["by"] == DIMENSIONS["resource_type"]]
     if len(types) < 2:

@@ -15,6 +15,7 @@ from api.stored.held import HeldReleases
 from api.stored.library import Library
 from api.stored.prepared import ITEMS, SITES, Prepared, keep_prepared, prepare
 from api.stored.shelf import Version
+from recordings.pages.same_sites import sites_of
 from releases.strata.cells import Items, read_items
 from releases.strata.sample import Stratum
 from tests.api.conftest import serving, write_release_with_items
@@ -111,10 +112,8 @@ def test_a_site_has_the_same_rows_as_by_queries_however_they_are_cut(
 def test_a_stratum_of_mapped_items_is_that_of_the_table(with_items: Shelved, measure: str) -> None:
     """The measure `hosts` has no item at all."""
     folder = with_items.prepare()
-    mapped, read = (
-        Items.load(folder / ITEMS / measure),
-        read_items(with_items.version.path / "item.parquet", measure),
-    )
+    mapped, release = Items.load(folder / ITEMS / measure), with_items.version.readable
+    read = read_items(release.file("item"), measure, sites_of(release))
     for stratum in STRATA:
         ours, theirs = mapped.sample(stratum), read.sample(stratum)
         assert ours.sizes.tolist() == theirs.sizes.tolist()

@@ -7,7 +7,6 @@ import pytest
 
 from recordings.pages.recording import AUGUST_2025, SETS, read_recording
 from recordings.pages.rows import content_of
-from recordings.pages.same_sites import site_keys
 from recordings.release import Content
 from schema.recorded import null_reasons
 
@@ -97,8 +96,3 @@ def test_its_source_names_repository_commit_licence_and_list(content: tuple[str,
     recording = content[1].recording
     assert all(recording[name] for name in ("source", "commit", "licence", "list_name", "limits"))
     assert len(recording["commit"]) == 40
-
-
-def test_the_same_site_has_one_name_in_every_set() -> None:
-    in_2019, in_2025 = (set(site_keys(name).values()) for name in ("wpt-2019-12", AUGUST_2025))
-    assert len(in_2019 & in_2025) == 28

@@ -16,6 +16,9 @@ from schema.computed_tables import ITEM
 
 FITS = Statistic(name="share", iw=10, mss=1430, percent=50)
 MEDIAN = Statistic(name="quantile", iw=10, mss=1430, percent=50)
+NO_NAMES = pa.table({"rank": pa.array([], pa.int32()), "site": pa.array([], pa.string())})
+"""Names of sites by which each rank is a site of its own."""
+
 MEAN = Statistic(name="mean", iw=10, mss=1430, percent=50)
 
 
@@ -44,7 +47,7 @@ def write(path: Path, sizes: dict[int, list[int]], *, unknown: int = 0) -> Path:
 
 
 def sample(path: Path, sizes: dict[int, list[int]], stratum: Stratum | None = None, **more: int) -> Sample:
-    return read_items(write(path, sizes, **more), "responses").sample(stratum or Stratum())
+    return read_items(write(path, sizes, **more), "responses", NO_NAMES).sample(stratum or Stratum())
 
 
 @pytest.fixture
@@ -64,7 +67,7 @@ def test_a_stratum_has_its_own_items_alone(path: Path) -> None:
 
 def test_strata_can_be_crossed_and_a_value_that_nothing_has_is_empty(path: Path) -> None:
     sizes = drawn(np.random.default_rng(1), sites=30)
-    items = read_items(write(path, sizes), "responses")
+    items = read_items(write(path, sizes), "responses", NO_NAMES)
     whole = items.sample(Stratum(protocol="h2"))
     assert items.sample(Stratum(protocol="h2", party="first", rank_stratum=1000)).sizes.tolist() == (
         whole.sizes.tolist()
@@ -98,6 +101,16 @@ def test_up_to_the_number_of_groups_each_site_is_its_own(path: Path) -> None:
     small = sample(path, sizes)
     counts = np.bincount(small.groups, minlength=GROUPS)
     assert sorted(counts) == sorted(len(of_site) for of_site in sizes.values())
+
+
+def test_pages_of_one_site_are_drawn_together(path: Path) -> None:
+    sizes = drawn(np.random.default_rng(3), sites=120)
+    of_three = {rank: [*sizes[rank], *sizes[rank + 1], *sizes[rank + 2]] for rank in range(1, 120, 3)}
+    ranks = pa.array(sizes, pa.int32())
+    names = pa.table({"rank": ranks, "site": [f"site{(rank - 1) // 3}.test" for rank in sizes]})
+    together = read_items(write(path, sizes), "responses", names).sample(Stratum())
+    assert together.sites == 40
+    assert estimate(FITS, together) == estimate(FITS, sample(path, of_three))
 
 
 @pytest.mark.parametrize("sites", [60, 900])
