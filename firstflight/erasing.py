@@ -6,9 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
-import fcntl
 import json
-import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
@@ -26,7 +24,7 @@ from releases.publish import publish, withdraw
 from releases.withdrawing import REASON
 from schema.crawls import CrawlName, name_of
 from schema.tables import Crawl
-from storage import backup, erasing, report_versions
+from storage import backup, data_lock, erasing, report_versions
 from storage.crawls import crawls
 from storage.erasing import Found
 from storage.report_versions import ReportVersion
@@ -40,7 +38,6 @@ MOST_SITES = 20
 it is probably a public suffix."""
 
 NAME = "erasure.json"
-LOCK = "erasure.lock"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -298,9 +295,9 @@ class Journal:
 def journal(folder: Path, host: str) -> Iterator[Journal]:
     """Return the unfinished erasure of `host`, or a new one that is not yet written to disk.
 
-    Holds a lock meanwhile.
+    Holds the data folder's lock meanwhile; storage.data_lock.InUse.
     """
-    with _lock(folder):
+    with data_lock.erasing(folder):
         path = folder / NAME
         if not path.exists():
             site = Withdrawal(host=host, key=secrets.token_hex(32))
@@ -314,16 +311,3 @@ def journal(folder: Path, host: str) -> Iterator[Journal]:
             )
         site = Withdrawal(host=host, key=facts["key"])
         yield Journal(path=path, site=site, salt=facts["salt"], crawls=facts["crawls"], is_resumed=True)
-
-
-@contextlib.contextmanager
-def _lock(folder: Path) -> Iterator[None]:
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    except BlockingIOError as exc:
-        raise ErasureError(f"another erasure is under way in {folder}: wait for its end") from exc
-    finally:
-        os.close(handle)

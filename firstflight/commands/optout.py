@@ -16,6 +16,7 @@ from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
 from releases.publish import StoreError
 from schema.crawls import name_of
+from storage.data_lock import InUse
 from storage.engine import DatabaseError
 from storage.signatures import SigningFailed
 
@@ -25,6 +26,7 @@ EXPECTED = (
     DatabaseError,
     ReleaseError,
     StoreError,
+    InUse,
     SigningFailed,
     OSError,
     duckdb.Error,

@@ -22,6 +22,7 @@ from releases.publish import StoreError, publish
 from releases.strata.bootstrap import LEAST_SITES
 from releases.verify import verify
 from storage.crawls import CrawlNotFound
+from storage.data_lock import InUse, making
 from storage.engine import DatabaseError
 from storage.signatures import SigningFailed, find_faults, state
 from storage.sums import find_misstated
@@ -129,7 +130,8 @@ def build_(settings: Settings, *, name: str, version: int | None, reason: str | 
         settings.check_signer()
         authors = settings.authors
     with (
-        one_line(*EXPECTED),
+        one_line(*EXPECTED, InUse),
+        making(settings.data_dir),
         database(settings) as engine,
         progress_bar(settings, unit=" rows", unit_scale=True) as bar,
     ):
@@ -235,7 +237,11 @@ def publish_(settings: Settings, *, name: str, url: str | None) -> None:
     if url is None:
         click.echo("no store is set (--to or FIRSTFLIGHT_PUBLISH_URL): the release stays where it is")
         return
-    with one_line(*EXPECTED, StoreError), progress_bar(settings, unit="B", unit_scale=True) as bar:
+    with (
+        one_line(*EXPECTED, InUse, StoreError),
+        making(settings.data_dir),
+        progress_bar(settings, unit="B", unit_scale=True) as bar,
+    ):
         release = find_release(settings.releases, name)
         if broken := find_faults(release.path, settings.allowed_signers):
             raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}): restore it from a copy")

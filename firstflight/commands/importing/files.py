@@ -23,6 +23,7 @@ from recordings.reading import CDP, HAR, read_file
 from recordings.release import Content, File, content_of
 from releases.build import Built
 from releases.catalogue import ReleaseError
+from storage.data_lock import InUse, making
 from storage.signatures import SigningFailed
 
 PATHS = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -157,7 +158,7 @@ def run(
     **stated: str,
 ) -> None:
     """Import the files and print what was made."""
-    with one_line(RecordingError, ReleaseError, SigningFailed):
+    with one_line(RecordingError, ReleaseError, SigningFailed, InUse), making(settings.data_dir):
         settings.check_signer()
         with progress_bar(settings, total=len(paths), unit="files") as bar:
             files = read_files(paths, read, strict=strict, progress=bar.update, refused=report_left_out)

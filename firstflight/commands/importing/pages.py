@@ -15,6 +15,7 @@ from recordings.errors import RecordingError
 from recordings.pages.recording import AUGUST_2025, SETS
 from releases.build import Built
 from releases.catalogue import ReleaseError
+from storage.data_lock import InUse, making
 from storage.signatures import SigningFailed
 
 
@@ -56,7 +57,7 @@ def pages(
     if every and sets:
         raise click.UsageError("name sets, or take --all")
     folders = [find_set(recorded_set) for recorded_set in (sorted(SETS) if every else sets or [AUGUST_2025])]
-    with one_line(RecordingError, ReleaseError, SigningFailed):
+    with one_line(RecordingError, ReleaseError, SigningFailed, InUse), making(settings.data_dir):
         settings.check_signer()
         imported = []
         for folder in folders:

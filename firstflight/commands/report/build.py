@@ -13,6 +13,7 @@ from releases.catalogue import ReleaseError
 from reports.inputs.replays import ReportError
 from reports.inputs.report_inputs import read_inputs
 from reports.publishing.publish import NEXT, Published, Wanted, publish_report
+from storage.data_lock import InUse, making
 from storage.report_versions import CONTENT, PAGE, ReportVersionError
 from storage.signatures import SigningFailed
 from verdict.evidence import EvidenceError
@@ -85,7 +86,10 @@ def build(
     day = (date or datetime.datetime.now(datetime.UTC)).date().isoformat()
     number = int(version) if version and version != NEXT else None
     wanted = Wanted(version=NEXT if version == NEXT else number, reason=reason, corrects=corrects, date=day)
-    with one_line(ReportError, ReportVersionError, ReleaseError, EvidenceError, SigningFailed, OSError):
+    with (
+        one_line(ReportError, ReportVersionError, ReleaseError, EvidenceError, SigningFailed, InUse, OSError),
+        making(settings.data_dir),
+    ):
         settings.check_signer()
         inputs = read_inputs(
             report_places(settings), year=year, crawl=crawl, with_replay=not without_replay, which=which

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from sqlalchemy import Engine
 
 from firstflight.main import main
+from storage.data_lock import erasing, making
 from tests.circles import ALL
 from tests.factories.withdrawn import CRAWL, HOST, World, make
 
@@ -87,3 +88,21 @@ def test_an_erasure_that_was_cut_short_is_finished_before_another_begins(world: 
     assert "finish it first" in other.output
     assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
     assert world.named_in() == []
+
+
+def test_an_erasure_and_what_makes_a_release_or_a_report_wait_for_each_other(world: World) -> None:
+    with making(world.data):
+        erased = run(world, "optout", "add", HOST, "--erase")
+    assert (erased.exit_code, erased.output.count("\n")) == (1, 1)
+    assert "wait for its end, and repeat this" in erased.output
+    assert world.named_in()
+    with erasing(world.data):
+        for command in (
+            ["release", "build", "--crawl", CRAWL],
+            ["release", "publish", "--crawl", CRAWL],
+            ["report", "build", "--year", "2026"],
+            ["import", "pages"],
+        ):
+            made = run(world, *command)
+            assert (made.exit_code, made.output.count("\n")) == (1, 1)
+            assert "a site is erased" in made.output
