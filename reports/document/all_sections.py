@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from releases.cdf import Cdf
-from releases.chart_theme import CURVES
 from releases.formatting import apart, grouped, quantity
 from replay.runs.policy import Policy
 from reports.inputs.report_inputs import ReportInputs
@@ -17,10 +16,9 @@ from reports.sections.sizes.kinds import kinds_of
 from reports.sections.sizes.shares import curve, measures_table, quantiles_table, shares_table, sizes_figure
 from reports.sections.sizes.since_2010 import since_2010
 from reports.sections.verdict import costs_section, gains_section, otherwise_section, plane_figure
+from schema.computed_tables import LABELS
 from verdict.rule import RULE
 from verdict.stored import VerdictFacts
-
-LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 
 DRAWN = ("responses", "responses_iw_limited", "first_flights", "pages")
 """Measures of the first figure."""

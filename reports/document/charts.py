@@ -20,6 +20,7 @@ from releases.formatting import quantity, significant
 from reports.document.theme import BYTES
 from reports.forms.cells import titled
 from reports.sections.shape import Column, Figure, Line, Row
+from schema.computed_tables import LABELS
 
 Rows = Sequence[dict[str, Any]]
 Place = tuple[float, float]
@@ -395,7 +396,9 @@ def _curves(figure: Figure, rows: Rows) -> Panel:
     }
     looks = dict(zip(_names_of(figure, rows), itertools.cycle(STROKES), strict=False))
     looks |= {
-        curve.label: (curve.light, list(curve.dash)) for curve in CURVES.values() if curve.label in looks
+        LABELS[measure]: (curve.light, list(curve.dash))
+        for measure, curve in CURVES.items()
+        if LABELS[measure] in looks
     }
     layers: list[alt.Chart] = []
     names, segments = [], []
