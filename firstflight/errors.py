@@ -3,8 +3,6 @@
 import contextlib
 import errno
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +10,6 @@ import click
 
 from firstflight.checks import check_writable
 from firstflight.settings import Settings
-from storage.staging import FULL
 
 UNWRITABLE = (errno.EACCES, errno.EEXIST, errno.ENOTDIR, errno.EPERM, errno.EROFS)
 """Error numbers of a folder that cannot be made or written."""
@@ -60,22 +57,7 @@ def one_line(*expected: type[Exception]) -> Iterator[None]:
     try:
         yield
     except expected as exc:
-        words = describe_full(exc) or describe_unwritable(exc) or " ".join(str(exc).split())
-        raise click.ClickException(words) from exc
-
-
-def describe_full(exc: BaseException | None) -> str | None:
-    """Say which file finds no space on its disk, and what to do, if that is the cause."""
-    while exc is not None and not (isinstance(exc, OSError) and exc.errno in FULL):
-        exc = exc.__cause__
-    if exc is None:
-        return None
-    settings = _settings()
-    folders = [Path(tempfile.gettempdir()), *([settings.data_dir, settings.cache_dir] if settings else [])]
-    there = [folder for folder in folders if folder.exists()]
-    fullest = min(there, key=lambda folder: shutil.disk_usage(folder).free)
-    path = fullest if exc.filename is None else os.fsdecode(exc.filename)
-    return f"no space is left on the disk of {path}: free some, and repeat the command"
+        raise click.ClickException(describe_unwritable(exc) or " ".join(str(exc).split())) from exc
 
 
 def describe_unwritable(exc: BaseException | None) -> str | None:

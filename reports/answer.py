@@ -139,25 +139,35 @@ def _numbers(verdict: VerdictFacts) -> tuple[KeyNumber, ...]:
     rival = rival_of(verdict)
     if rival is None:
         return ()
-    against = f"IW {rival['window']} against IW {verdict['rule']['incumbent']}"
+    name, incumbent = f"IW {rival['window']}", f"IW {verdict['rule']['incumbent']}"
+    saved = f"of page time saved by {name} against {incumbent}"
+    again = f"more of the payload sent again by {name} than by {incumbent}"
+    over = f"over {grouped(rival['pairs'])} pairs of loads"
+    times = rival["gain_percent"]["estimate"], rival["milliseconds"]["estimate"]
+    weights = "; the mean over pages, where long ones count more" if _differ_in_sign(*times) else ""
     effects = (
-        ("gain", "of page time saved by", "%", rival["gain_percent"], verdict["rule"]["worthwhile_percent"]),
-        ("milliseconds", "of page time saved by", "ms", rival["milliseconds"], None),
-        ("resent", "of payload sent again more by", "pp", rival["resent_pp"], None),
+        ("gain", saved, "%", rival["gain_percent"], verdict["rule"]["worthwhile_percent"], over),
+        ("milliseconds", saved, "ms", rival["milliseconds"], None, over + weights),
+        ("resent", again, "pp", rival["resent_pp"], None, over),
     )
     return tuple(
         KeyNumber(
-            id=name,
-            label=f"{label} {against}",
+            id=each,
+            label=label,
             unit=unit,
             value=effect["estimate"],
             lower=effect["lower"],
             upper=effect["upper"],
             limit=limit,
-            note="over " + grouped(rival["pairs"]) + " pairs of loads",
+            note=note,
         )
-        for name, label, unit, effect, limit in effects
+        for each, label, unit, effect, limit, note in effects
     )
+
+
+def _differ_in_sign(first: float | None, second: float | None) -> bool:
+    """Return whether one is above and one below zero."""
+    return first is not None and second is not None and first * second < 0
 
 
 FITTING = {"first_flights": "first flights", "responses": "responses"}

@@ -15,6 +15,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from releases.catalogue import ReleaseFacts
+from releases.citation.licences import licence_text
 from releases.formatting import visible_text
 from reports.answer import Answer
 from reports.inputs.replays import ReportError
@@ -220,6 +221,11 @@ class Report:
         """Words that mark every number and figure: recorded, illustrative, both or none."""
         words = {"recorded pages": self.recorded_pages is not None, "illustrative": self.is_illustrative}
         return ", ".join(word for word, holds in words.items() if holds)
+
+    @property
+    def licence(self) -> str:
+        """What is licensed, and how."""
+        return licence_text(self.release.licence, is_recorded=self.recorded_pages is not None)
 
     def figures(self) -> Iterator[Figure]:
         """Yield every figure in its order."""

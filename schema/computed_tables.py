@@ -17,11 +17,6 @@ DECLARED: dict[str, dict[str, str]] = tomllib.loads(
 MEASURES = DECLARED["measures"]
 """Definitions of the measures of size, by their stable names."""
 
-LABELS = DECLARED["labels"]
-"""Labels of the measures, by the same names."""
-
-assert LABELS.keys() == MEASURES.keys()
-
 
 def arrow_fields(columns: dict[str, str]) -> list[pa.Field]:
     """Return Arrow fields from definitions by "name type", where a question mark after the type allows null.

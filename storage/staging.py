@@ -24,27 +24,18 @@ On one machine the lock alone would suffice; a file system shared by several mac
 
 NEW, OLD = "new", "old"
 
-FULL = (errno.ENOSPC, errno.EDQUOT)
-"""Error numbers of a disk without space, or of a quota that is used up."""
-
 
 @contextlib.contextmanager
 def staging(parent: Path) -> Iterator[Path]:
     """Provide a hidden folder in `parent`, and so on the same file system;
     it is removed after the block with all its contents.
 
-    What killed processes left in `parent` is removed first. Raises storage.modes.UnsafeFolder. The error of
-    a full disk gets the name that the file would have had.
+    What killed processes left in `parent` is removed first. Raises storage.modes.UnsafeFolder.
     """
     parent.mkdir(parents=True, exist_ok=True)
     check_above(parent)
     with locked_folder(parent, prefix=PREFIX, abandoned_s=ABANDONED_S) as stage:
-        try:
-            yield stage
-        except OSError as exc:
-            if exc.errno in FULL and exc.filename is None:
-                exc.filename = str(_last_written(stage))
-            raise
+        yield stage
 
 
 @contextlib.contextmanager
@@ -172,15 +163,6 @@ def _sweep(left: Path, abandoned_s: float) -> None:
 def _last_write(left: Path) -> float:
     """Return the time of the last write to a file, or to anything below a folder."""
     return max(path.lstat().st_mtime for path in (left, *left.rglob("*")))
-
-
-def _last_written(stage: Path) -> Path:
-    """Return the place that the file written last was for; the stage's own folder without any file."""
-    files = [path for path in stage.rglob("*") if path.is_file()]
-    if not files:
-        return stage.parent
-    last = max(files, key=lambda path: path.stat().st_mtime_ns).relative_to(stage)
-    return stage.parent.joinpath(*last.parts[last.parts[0] == NEW :])
 
 
 def _remove(stage: Path) -> None:

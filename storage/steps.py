@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import json
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,9 +11,6 @@ from storage.staging import write_whole
 FILE = "steps"
 """Name of the file in the folder of progress, where a crawl's file ends in .json."""
 
-
-ABANDONED_S = 60
-"""Time without a write after which nobody works on the steps any more."""
 
 BAR_WIDTH = 20
 """Characters of a bar."""
@@ -54,11 +50,9 @@ def write_steps(folder: Path, steps: Sequence[Step]) -> None:
 
 
 def read_steps(folder: Path) -> tuple[Step, ...]:
-    """Return the steps in their order; none if there is no file, a damaged one, or one of killed work."""
-    file = folder / FILE
+    """Return the steps in their order; none if there is no file, or a damaged one."""
     with contextlib.suppress(OSError, ValueError, TypeError):
-        if time.time() - file.stat().st_mtime < ABANDONED_S:
-            return tuple(Step(**facts) for facts in json.loads(file.read_text(encoding="utf-8")))
+        return tuple(Step(**facts) for facts in json.loads((folder / FILE).read_text(encoding="utf-8")))
     return ()
 
 

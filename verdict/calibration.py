@@ -143,8 +143,8 @@ class Standing:
             return () if self.is_damaged else (Reason(level="low", sentence=self.sentence),)
         missed = [
             f"From IW {BASE} to {EXPERIMENT}, {BY_ID[quantity].what} in the {CENTERS[figure.center]} data "
-            f"centre of 2010 changes by {figure.ours:.2g} {figure.unit} in the replay, published are "
-            f"{figure.published:.2g} {figure.unit}."
+            f"centre of 2010 changed by {figure.published:.2g} {figure.unit}; the replay finds "
+            f"{figure.ours:.2g} {figure.unit}."
             for quantity in sorted(PRECEDENT)
             for figure in self.find_missed(quantity)
         ]

@@ -28,22 +28,20 @@ class Closing:
     def sentence(self) -> str:
         """What it needs, in a sentence."""
         if self.loads is not None:
-            return f"{_times(self.loads)} the loads would tell of IW {self.window}."
-        no_loads = f"More loads of the same pages would not tell of IW {self.window}"
-        if self.pages is None:
-            return f"{no_loads}."
-        if self.pages > MOST_TIMES:
-            return f"{no_loads}, and no feasible number of such pages would."
-        return f"{no_loads}; {_times(self.pages).lower()} the pages would."
+            return f"Deciding on IW {self.window} takes {_times(self.loads)} the loads."
+        if self.pages is not None:
+            pages = f"takes {_times(self.pages)} the pages"
+            return f"Deciding on IW {self.window} {pages}; more loads alone will not do."
+        return f"How many loads or pages decide on IW {self.window} is not known."
 
 
 def _times(factor: float) -> str:
     """State a factor in words, without a figure beyond what is feasible.
 
     >>> _times(2.1), _times(136_890.2)
-    ('About 3 times', 'More than 100 times')
+    ('about 3 times', 'more than 100 times')
     """
-    return f"About {math.ceil(factor)} times" if factor <= MOST_TIMES else f"More than {MOST_TIMES} times"
+    return f"about {math.ceil(factor)} times" if factor <= MOST_TIMES else f"more than {MOST_TIMES} times"
 
 
 def find_closing(effects: Effects, judgement: Judgement, rule: Rule) -> Closing:

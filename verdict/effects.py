@@ -97,12 +97,12 @@ QUANTITIES = (
     Quantity("milliseconds", "page time", "ms", _saved_ms),
     Quantity("slow tenth", "page time over the slowest tenth", "%", _log_change("page_ms"), of_slow=True),
     Quantity("document", "document time", "%", _log_change("document_ms")),
-    Quantity("first byte", "first usable byte", "%", _log_change("first_byte_ms")),
+    Quantity("first byte", "time to the first usable byte", "%", _log_change("first_byte_ms")),
     Quantity("latency", "response latency", "%", _log_change("response_latency_ms")),
     Quantity("short flows", "others' short flows", "%", _log_change("short_flow_ms")),
     Quantity(
         "responses",
-        "responses of whose bytes any were sent again",
+        "responses sent again in part",
         "pp",
         _share_change("responses_own_retransmitted", "responses"),
     ),
@@ -126,7 +126,7 @@ LEVELS = (
     Quantity("level", "payload sent again", "pp", _share("bytes_retransmitted", "payload_bytes")),
     Quantity(
         "level of responses",
-        "responses of whose bytes any were sent again",
+        "responses sent again in part",
         "pp",
         _share("responses_own_retransmitted", "responses"),
     ),

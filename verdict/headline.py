@@ -76,11 +76,11 @@ def sentences(answer: Answer, rule: Rule, *, groups: Sequence[str] = ()) -> list
 
     `groups` are clauses on groups of lines with another answer.
     """
-    clauses = [
-        *([candidate_clause(answer.rival, rule)] if answer.rival else []),
-        *(["; ".join(groups)] if groups else []),
+    clause = "; ".join(groups)
+    return [
+        *([f"{candidate_clause(answer.rival, rule)}."] if answer.rival else []),
+        *([f"{clause[:1].upper()}{clause[1:]}."] if groups else []),
     ]
-    return [f"{clause[:1].upper()}{clause[1:]}." for clause in clauses]
 
 
 def candidate_clause(candidate: Judgement, rule: Rule) -> str:
@@ -108,10 +108,10 @@ def resent_text(interval: Interval) -> str:
     """Return how much more or less a window sends again.
 
     >>> resent_text(Interval(0.25, 0.125, 0.375)).startswith("0.250"), resent_text(Interval(0.25, -1, 1))[:9]
-    (True, 'as much a')
+    (True, 'no more a')
     """
     if not interval.excludes_zero:
-        return f"as much again as far as the loads tell: {known_text(interval, 'pp')} more"
+        return f"no more again as far as the loads tell, {known_text(interval, 'pp')}"
     more = "more" if interval.estimate > 0 else "less"
     return f"{known_text(interval if interval.estimate > 0 else -interval, 'pp')} {more} of the payload again"
 

@@ -288,9 +288,9 @@ def _answer(
     kind: Kind = "raise" if chosen is not None else "open" if is_open else "stays"
     doubts = []
     if is_open:
-        doubts.append("More loads would change the verdict on a candidate.")
+        doubts.append("The loads leave a window open.")
     if again.is_sound is None:
-        doubts.append("Too few loads hold the incumbent against itself.")
+        doubts.append(f"Too few loads compare IW {rule.incumbent} with itself.")
     doubts += [
         f"Too few loads tell whether IW {guard.window} keeps the limit on {guard.guard.what}."
         for guard in guards

@@ -116,11 +116,15 @@ def make_ledger(
     rules = [
         ("own", "the rule", rule),
         *(
-            (f"price {price:g}", f"a price of {price:g} pp: {who}", dataclasses.replace(rule, price_pp=price))
+            (
+                f"price {price:g}",
+                f"a price of {price:g} pp ({who})",
+                dataclasses.replace(rule, price_pp=price),
+            )
             for price, who in PRICES
             if price != rule.price_pp
         ),
-        ("time alone", "own page time alone, whatever is sent again", free),
+        ("time alone", "page time alone, whatever is sent again", free),
         ("document", "document time in place of page time", dataclasses.replace(rule, time="document")),
     ]
     entries = [

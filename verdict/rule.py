@@ -24,7 +24,7 @@ CANDIDATES = (
     Candidate(Policy(3), "RFC 3390, the window before RFC 6928"),
     Candidate(Policy(6), "ours, between the windows before and after RFC 6928"),
     Candidate(INCUMBENT, "RFC 6928, the window in force"),
-    Candidate(Policy(10, PACED), "the window in force, paced as by Fastly"),
+    Candidate(Policy(10, PACED), "the window in force, from a sender that paces"),
     Candidate(Policy(16, PACED), "ours, the next step of the 2010 paper"),
     Candidate(Policy(16), "Dukkipati et al. 2010, Figure 2"),
     Candidate(Policy(20, PACED), "ours, twice the window in force"),

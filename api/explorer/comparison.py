@@ -6,11 +6,11 @@ import io
 from collections.abc import Mapping, Sequence
 
 from api.charts import decades
+from api.routes.pages import label
 from api.stored.held import HeldSample
 from releases.formatting import grouped, stated
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Estimate, Statistic, estimate
-from schema.computed_tables import LABELS
 
 STEPS = 240
 """Approximate number of steps drawn of each CDF: more than a figure has pixels from one share to the next."""
@@ -97,12 +97,12 @@ class Comparison:
     @property
     def heading(self) -> str:
         """Heading of the figure."""
-        return f"Sizes: {'; '.join(LABELS[panel.measure] for panel in self.panels)}"
+        return f"Sizes of {'; '.join(label(panel.measure) for panel in self.panels)}"
 
     @property
     def title(self) -> str:
         """What the figure shows, in a sentence."""
-        measures = listed([LABELS[panel.measure] for panel in self.panels])
+        measures = listed([label(panel.measure) for panel in self.panels])
         of = f" ({self.stratum})" if self.stratum else ""
         return f"CDF of sizes: {measures}{of}, in {listed(self.releases)}"
 

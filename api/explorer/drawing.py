@@ -23,8 +23,7 @@ from api.charts import (
     wrapped,
 )
 from api.explorer.comparison import Band, Comparison, Curve, Panel
-from api.routes.pages import percent
-from schema.computed_tables import LABELS
+from api.routes.pages import label, percent
 
 LEAST_WIDTH = 300
 """Least width of a plot and its axis beside another one."""
@@ -66,7 +65,7 @@ def draw_panel(comparison: Comparison, panel: Panel, x: Scale, height: int) -> P
     plot = Plot(
         width=x.length,
         height=height,
-        name=LABELS[panel.measure] if len(comparison.panels) > 1 else "",
+        name=label(panel.measure) if len(comparison.panels) > 1 else "",
         y_title="↑ share up to this size",
         x_title="size, logarithmic →",
         attributes={"data-measure": panel.measure},

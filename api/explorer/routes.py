@@ -24,7 +24,7 @@ from api.http.choices import SEVERAL
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.files import MEDIA_TYPES
-from api.routes.pages import page, stated_first
+from api.routes.pages import label, page, stated_first
 from api.routes.parameters import MeasuresQuery, MssQuery, PinnedShelfDep, ShelfDep
 from api.routes.provenance import quality
 from api.routes.remembered import Remembered
@@ -38,7 +38,7 @@ from releases.cdf import is_stated
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Statistic
-from schema.computed_tables import LABELS, MEASURES
+from schema.computed_tables import MEASURES
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
 
@@ -194,7 +194,7 @@ async def over_months(request: Request, chosen: ChoiceDep) -> SideBySide | None:
         for variant, months in chosen.months.items()
     ]
     words = (
-        f"Share that fits: {LABELS[measure]}",
+        f"Share of {label(measure)} that fits",
         listed([panel.crawl for panel in panels]),
         in_words(chosen.stratum),
     )

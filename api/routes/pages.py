@@ -57,10 +57,30 @@ from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.sample import WHOLE
 from replay.runs.policy import Policy
-from schema.computed_tables import LABELS, MEASURES
+from schema.computed_tables import MEASURES
 from schema.recorded import is_recorded
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
+
+LABELS = {
+    "first_flights_after_tls": "first flights, after TLS",
+    "responses_first": "responses, first on a connection",
+    "responses_derived": "responses, of derived size",
+    "responses_derived_bodies": "responses, of derived size, bodies alone",
+    "responses_incomplete": "responses, incomplete",
+    "responses_iw_limited": "responses, IW-limited",
+    "tls_flights": "TLS flights",
+}
+"""Labels of measures that their names do not give."""
+
+
+def label(measure: str) -> str:
+    """The label of a measure.
+
+    >>> label("responses_iw_limited"), label("tls_flights")
+    ('responses, IW-limited', 'TLS flights')
+    """
+    return LABELS.get(measure, measure.replace("_", " "))
 
 
 def in_words(distributions: Sequence[DistributionAnswer]) -> str:
@@ -131,7 +151,7 @@ def _environment() -> jinja2.Environment:
         size=functools.partial(size, has_zeros=True),
         bound=size,
         apart=apart,
-        label=LABELS.__getitem__,
+        label=label,
         percent=percent,
         level=level,
         quality=quality,

@@ -131,6 +131,7 @@ def report_work(request: Request, report: Report, figure: str | None = None) -> 
         date=report.publication.date,
         data=cited["data"],
         licence=cited["licence"],
+        is_recorded=bool(content.get("recorded_pages")),
         is_illustrative=content.get("is_illustrative", False),
         url=public(request, page_of(request, report, figure)),
         figure=(figure, figures_of(content)[figure]["title"]) if figure else None,

@@ -186,16 +186,15 @@ class Line:
 
     def look(self) -> None:
         """Say how far the part is, and the kernel that is compiled beside."""
-        facts: dict[str, Any] = {}
         if reached := self._count():
             self._first = self._first or reached
             elapsed_s = time.monotonic() - self._began
-            left = seconds_left(self._first, reached, elapsed_s=elapsed_s)
-            facts = {**dataclasses.asdict(reached), "seconds_left": left}
-        self.note(self._name, **facts)
-        lab = self._steps.get("lab")
-        is_awaited = lab is not None and lab.seconds is None and self._name != "lab"
-        if is_awaited and (compiled := self.count_compiled()).done:
+            self.note(
+                self._name,
+                **dataclasses.asdict(reached),
+                seconds_left=seconds_left(self._first, reached, elapsed_s=elapsed_s),
+            )
+        if self._name != "lab" and (compiled := self.count_compiled()).done:
             self.note("lab", is_begun=True, **dataclasses.asdict(compiled))
         if sys.stderr.isatty():
             click.echo(f"{CLEARED}{self._steps[self._name]}", nl=False, err=True)

@@ -83,7 +83,7 @@ def bibtex(work: Work) -> str:
         **({"month": MONTHS[int(work.date[5:7]) - 1]} if work.date else {}),
         TYPES[work.kind].publisher: PUBLISHER,
         "version": f"{work.version}",
-        "note": in_tex(f"Version {work.version}; {work.data}; {work.licence}"),
+        "note": in_tex(f"Version {work.version}; {work.data}; {work.licence_text}"),
         **({"howpublished": f"\\url{{{work.url}}}", "url": work.url} if work.url else {}),
     }
     kind = TYPES[work.kind].bibtex
@@ -117,7 +117,7 @@ def csl(work: Work) -> str:
         "publisher": PUBLISHER,
         "version": f"{work.version}",
         "abstract": work.abstract,
-        "note": f"{work.data}; {work.licence}",
+        "note": f"{work.data}; {work.licence_text}",
         **({"URL": work.url} if work.url else {}),
     }
     return _json([item])

@@ -5,6 +5,7 @@ import re
 from typing import Literal
 
 from releases.catalogue import Manifest
+from releases.citation.licences import licence_text
 from schema.authors import MAINTAINERS, Author
 from schema.recorded import is_recorded
 
@@ -45,6 +46,8 @@ class Work:
     """The version and the checksum that identify the data, in words."""
     licence: str
     """SPDX identifier."""
+    is_recorded: bool
+    """True if somebody else recorded the pages, so that the licence is that of what we derived."""
     abstract: str
     url: str | None
     """Address that stays; None where the service has no public address."""
@@ -55,6 +58,11 @@ class Work:
     """False if it is illustrative and must not be cited at all; `refusal` says so."""
 
     @property
+    def licence_text(self) -> str:
+        """What is licensed, and how."""
+        return licence_text(self.licence, is_recorded=self.is_recorded)
+
+    @property
     def line(self) -> str:
         """A line for a list of references; if it must not be cited, the sentence that says why."""
         if not self.is_evidence:
@@ -62,7 +70,7 @@ class Work:
         authors = "; ".join(author.inverted for author in self.authors)
         named = (
             f"{authors.rstrip('.')}. {self.title}. {self.series}, version {self.version}; "
-            f"{self.data}. {self.licence}."
+            f"{self.data}. {self.licence_text}."
         )
         return f"{named} {self.url}" if self.url else named
 
@@ -104,6 +112,7 @@ def cite_release(
         data=f"{derived}method {manifest.method_version}, commit {manifest.commit}, "
         f"sha256:{manifest.data_checksum}",
         licence=manifest.licence,
+        is_recorded=is_recorded(crawl.kind),
         abstract=f"{DEFINED}. Browser: {manifest.browser}. List of sites: {manifest.list_id}.",
         url=url,
         authors=manifest.recorded_by or ours,
@@ -123,6 +132,7 @@ def cite_report(
     date: str | None,
     data: str,
     licence: str,
+    is_recorded: bool,
     is_illustrative: bool,
     url: str | None = None,
     figure: tuple[str, str] | None = None,
@@ -146,6 +156,7 @@ def cite_report(
         observed=observed,
         data=data,
         licence=licence,
+        is_recorded=is_recorded,
         abstract=f"Annual report of firstflight for {year}: "
         "which initial window of TCP the evidence supports.",
         url=url,

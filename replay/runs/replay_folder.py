@@ -75,6 +75,15 @@ ADDED = ("segments_dropped", "bytes_dropped", "bytes_spurious", "handshake_max_m
 """Columns that loads of version 1.0 do not have."""
 
 
+DIRTY = "-dirty"
+"""End of a commit's name where the source tree had changes that were not committed, as git describes it."""
+
+
+def is_dirty(commit: str) -> bool:
+    """Return whether code with changes that were not committed made something."""
+    return commit.endswith(DIRTY)
+
+
 def read_cells(folder: Path) -> pa.Table:
     """Return the cells of a replay; ReplayError if they are none."""
     stored = pq.ParquetFile(folder / "cells.parquet").read()

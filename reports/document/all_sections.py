@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from releases.cdf import Cdf
+from releases.chart_theme import CURVES
+from releases.citation.licences import licence_text
 from releases.formatting import apart, grouped, quantity
 from replay.runs.policy import Policy
 from reports.inputs.report_inputs import ReportInputs
@@ -16,9 +18,11 @@ from reports.sections.sizes.kinds import kinds_of
 from reports.sections.sizes.shares import curve, measures_table, quantiles_table, shares_table, sizes_figure
 from reports.sections.sizes.since_2010 import since_2010
 from reports.sections.verdict import costs_section, gains_section, otherwise_section, plane_figure
-from schema.computed_tables import LABELS
+from schema.recorded import is_recorded
 from verdict.rule import RULE
 from verdict.stored import VerdictFacts
+
+LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 
 DRAWN = ("responses", "responses_iw_limited", "first_flights", "pages")
 """Measures of the first figure."""
@@ -36,7 +40,7 @@ def sections_of(
     yield state_origin(sizes_section(inputs, counted, servers=servers, verdict=verdict), source=pages)
     if verdict is None:
         return
-    month, licence = inputs.release.manifest.crawl.month, inputs.release.manifest.licence
+    month, licence = inputs.release.manifest.crawl.month, licence_of(inputs)
     source = f"firstflight, pages of {month} replayed over networks from published distributions. {licence}."
     plane = plane_figure(verdict, source=f"{pages} 2010: Dukkipati et al., Tables 3 and 7.")
     for section in (gains_section(verdict), costs_section(verdict), otherwise_section(verdict, plane)):
@@ -54,7 +58,7 @@ def sizes_section(
     marked = sorted({*MARKED, rival if rival > iw else 16})
     stated = {name: band for name, band in counted.bands.items() if name in drawn_measures(cdfs)}
     kinds = [*kinds_of(release, iw=iw, mss=mss)]
-    years = [*same_sites(release, inputs.other_years, iw=iw, mss=mss, licence=release.manifest.licence)]
+    years = [*same_sites(release, inputs.other_years, iw=iw, mss=mss, licence=licence_of(inputs))]
     seen = [*servers_parts(servers)]
     year = int(release.crawl.month[:4])
     then = [*since_2010(cdfs, year=year, windows=marked, iw=iw, mss=mss, source=source_of(inputs))]
@@ -114,7 +118,13 @@ def source_of(inputs: ReportInputs) -> str:
     release = inputs.release
     origin = (release.recording or {}).get("source")
     recorder = f"; pages recorded by others: {apart(re.split('[,;] ', str(origin))[0])}" if origin else ""
-    return f"firstflight, {release.manifest.crawl.month}{recorder}. {release.manifest.licence}."
+    return f"firstflight, {release.manifest.crawl.month}{recorder}. {licence_of(inputs)}."
+
+
+def licence_of(inputs: ReportInputs) -> str:
+    """Return the licence of the report's release, in words."""
+    manifest = inputs.release.manifest
+    return licence_text(manifest.licence, is_recorded=is_recorded(manifest.crawl.kind))
 
 
 def drawn_measures(cdfs: Mapping[str, Cdf]) -> list[str]:

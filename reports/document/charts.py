@@ -20,7 +20,6 @@ from releases.formatting import quantity, significant
 from reports.document.theme import BYTES
 from reports.forms.cells import titled
 from reports.sections.shape import Column, Figure, Line, Row
-from schema.computed_tables import LABELS
 
 Rows = Sequence[dict[str, Any]]
 Place = tuple[float, float]
@@ -287,9 +286,8 @@ def _dots(figure: Figure, rows: Rows) -> Panel:
         for at, part in enumerate(parts):
             y = top + step * (at + 0.5)
             for row in part:
-                marks += _estimate(
-                    {**row, "y": y}, figure.x, x, looks[row[figure.series]] if figure.series else LOOKS[-1]
-                )
+                look = looks[row[figure.series]] if figure.series else LOOKS[-1]
+                marks += _estimate({**row, "y": y}, figure.x, x, look, (low, high))
             words.append(text_at(values[part[0]["at"]], width + value_room, y, TEXT, align="right"))
         if not is_above:
             words.append(text_at(name, -name_room, top + step * len(parts) / 2, TEXT))
@@ -344,9 +342,13 @@ def span(values: Sequence[float], *, is_log: bool = False) -> tuple[float, float
 
 
 def _estimate(
-    row: dict[str, Any], name: str, x: dict[str, Any], look: tuple[str, str, bool]
+    row: dict[str, Any],
+    name: str,
+    x: dict[str, Any],
+    look: tuple[str, str, bool],
+    domain: tuple[float, float],
 ) -> list[alt.Chart]:
-    """Return a point and its interval."""
+    """Return a point and its interval, with an arrow at each end that lies beyond the axis."""
     colour, shape, is_filled = look
     y = alt.YValue(row["y"])
     point = of_rows([row]).mark_point(
@@ -356,6 +358,30 @@ def _estimate(
     if "lower" in row:
         rule = of_rows([row]).mark_rule(color=colour, strokeWidth=2)
         drawn = [rule.encode(x=alt.X("lower:Q", **x), x2=alt.X2("upper:Q"), y=y), *drawn]
+        for side, end in ends_beyond((row["lower"], row["upper"]), domain, ("left", "right")):
+            drawn.append(arrow(side, colour, {"end": end}).encode(x=alt.X("end:Q", **x), y=y))
+    return drawn
+
+
+def ends_beyond(
+    ends: tuple[float, float], domain: tuple[float, float], sides: tuple[str, str]
+) -> Iterator[tuple[str, float]]:
+    """Yield the side and the end of the axis at each end of an interval that lies beyond it.
+
+    >>> [*ends_beyond((-2, 3), (0, 4), ("left", "right"))]
+    [('left', 0)]
+    """
+    if ends[0] < domain[0]:
+        yield sides[0], domain[0]
+    if ends[1] > domain[1]:
+        yield sides[1], domain[1]
+
+
+def arrow(side: str, colour: str, row: Row) -> alt.Chart:
+    """Return the mark at the end of an axis of an interval that goes on beyond it."""
+    drawn: alt.Chart = of_rows([row]).mark_point(
+        shape=f"triangle-{side}", filled=True, color=colour, size=46, opacity=1
+    )
     return drawn
 
 
@@ -396,9 +422,7 @@ def _curves(figure: Figure, rows: Rows) -> Panel:
     }
     looks = dict(zip(_names_of(figure, rows), itertools.cycle(STROKES), strict=False))
     looks |= {
-        LABELS[measure]: (curve.light, list(curve.dash))
-        for measure, curve in CURVES.items()
-        if LABELS[measure] in looks
+        curve.label: (curve.light, list(curve.dash)) for curve in CURVES.values() if curve.label in looks
     }
     layers: list[alt.Chart] = []
     names, segments = [], []

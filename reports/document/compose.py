@@ -12,6 +12,7 @@ from releases.citation.forms import cite
 from releases.citation.work import NotCitable, cite_report
 from releases.slow_start import WINDOWS
 from replay.runs.policy import AT_ONCE
+from replay.runs.replay_folder import is_dirty
 from reports.answer import answer_of, fits_number
 from reports.content import (
     FORMAT_VERSION,
@@ -61,6 +62,7 @@ def compose(inputs: ReportInputs) -> dict[str, Any]:
     )
     limits = [
         *LIMITS,
+        *dirty_limit(inputs.replay),
         *(recorded["limits"] if recorded else [months_limit(inputs.months, release.crawl.month)]),
     ]
     method = method_of(counted.content["mss_bytes"], verdict["rule"] if verdict else None)
@@ -105,12 +107,10 @@ def verdict_of_inputs(inputs: ReportInputs) -> VerdictFacts | None:
     """Return the verdict of the replay; None without one. That of illustrative inputs is marked."""
     if inputs.replay is None:
         return None
-    reasons = [
-        Reason(level="low", sentence=f"The inputs are illustrative: {because}.")
-        for because in illustrative_because(inputs)
-    ]
+    mark = illustrative_mark(inputs)
+    reasons = [Reason(level="low", sentence="The inputs are illustrative.")] if mark else []
     verdict: VerdictFacts = round_numbers(
-        inputs.replay.replayed.verdict(inputs.back_cast, mark=illustrative_mark(inputs), reasons=reasons)
+        inputs.replay.replayed.verdict(inputs.back_cast, mark=mark, reasons=reasons)
     )
     return verdict
 
@@ -180,6 +180,7 @@ def citation(report: Report, publication: Publication, release: Release) -> Cita
         date=publication.date,
         data=data,
         licence=manifest.licence,
+        is_recorded=report.recorded_pages is not None,
         is_illustrative=report.is_illustrative,
     )
     try:
@@ -197,6 +198,17 @@ def citation(report: Report, publication: Publication, release: Release) -> Cita
         "line": work.line,
         "bibtex": bibtex,
     }
+
+
+def dirty_limit(replay: Replay | None) -> list[str]:
+    """Return that a part of the loads was made by code that nobody can fetch, if one was."""
+    facts = replay.provenance if replay else {}
+    if not any(map(is_dirty, facts.get("commits") or [facts.get("commit", "")])):
+        return []
+    return [
+        "A part of the loads was made by code with changes that were not committed (Provenance says which): "
+        "it can be judged again from the loads, but not loaded again by the same code."
+    ]
 
 
 def months_limit(months: Sequence[str], month: str) -> str:

@@ -6,13 +6,14 @@ import re
 from typing import Any
 
 from releases.formatting import grouped, stated
+from reports.sections.verdict import PACING
 from verdict.stored import RuleFacts
 
 TERMS = ("segment", "initial window (IW)", "first flight", "IW-limited", "page time", "illustrative")
 """Terms of the project's glossary that a report explains where it uses them."""
 
 OWN_TERMS = {
-    "paced": "sent evenly over a round trip; otherwise a window is sent at once",
+    "paced": f"sent by a Linux that paces: it {PACING}; without pacing all is sent at once",
     "pp": "percentage points of the payload",
     "price": "payload sent again, in percentage points, for 1\u202f% of page time saved",
     "net benefit": "the rule\u2019s price times page time saved, less payload sent again",
@@ -49,9 +50,8 @@ def method_of(mss_bytes: int, rule: RuleFacts | None) -> list[str]:
     ]
     if rule is None:
         return paragraphs
-    guards = " and ".join(
-        f"{guard['what']}, not more than {stated(guard['limit_percent'], '%')} longer"
-        for guard in rule["guards"]
+    guards = "; ".join(
+        f"{guard['what']}, at most {stated(guard['limit_percent'], '%')} longer" for guard in rule["guards"]
     )
     return [
         *paragraphs,
@@ -67,12 +67,12 @@ def method_of(mss_bytes: int, rule: RuleFacts | None) -> list[str]:
         "networks as drawn at random.",
         f"Rule. Version {rule['version']}, written down before the loads that it decides on. A window is "
         "worth it if, over all windows together with 95\u202f%, it saves enough and its net benefit is not "
-        "below zero; not worth it if either is excluded; otherwise open. Windows that are worth it are "
-        f"asked for {guards}. The smallest that no larger one surpasses by "
+        "below zero; not worth it if either is excluded; otherwise open. A window that is worth it must keep "
+        f"these limits: {guards}. The smallest that no larger one surpasses by "
         f"{stated(rule['worthwhile_percent'], '%')} is recommended; else IW {rule['incumbent']} stays.",
-        "Calibration. The back-cast sets the yardstick: a quantity that misses what was published by more "
-        f"than a factor of two cannot decide, or lowers the confidence. IW {rule['incumbent']} held against "
-        "itself must show no difference.",
+        "Calibration. A quantity that the back-cast misses by more than a factor of two cannot decide; where "
+        "it so misses page time or payload sent again, the confidence is low. "
+        f"IW {rule['incumbent']} held against itself must show no difference.",
     ]
 
 

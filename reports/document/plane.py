@@ -21,8 +21,10 @@ from reports.document.charts import (
     Box,
     Name,
     Place,
+    arrow,
     combine_layers,
     draw_names,
+    ends_beyond,
     height_of,
     lines_of,
     of_rows,
@@ -259,10 +261,10 @@ def _marks(verdict: VerdictFacts | None, plot: Plot, size: float) -> Iterator[al
     for name, gain, cost in reversed([*steps_of_2010()]):
         x, y = plot.place(gain, cost)
         lines.append((plot.place(0, 0), (x, y), 3.0))
-        arrow = [{"gain": 0.0, "cost": 0.0}, {"gain": gain, "cost": cost}]
-        yield of_rows(arrow).mark_line(color=STANDS_OUT, strokeWidth=3).encode(**axes)
+        step = [{"gain": 0.0, "cost": 0.0}, {"gain": gain, "cost": cost}]
+        yield of_rows(step).mark_line(color=STANDS_OUT, strokeWidth=3).encode(**axes)
         turn = math.degrees(math.atan2(x, plot.height - y))
-        head = of_rows(arrow[1:]).mark_point(
+        head = of_rows(step[1:]).mark_point(
             shape="triangle", filled=True, color=STANDS_OUT, size=12 * size, opacity=1
         )
         yield head.encode(**axes, angle=alt.AngleValue(turn))
@@ -282,6 +284,11 @@ def _marks(verdict: VerdictFacts | None, plot: Plot, size: float) -> Iterator[al
                 )
                 other = {"x2": alt.X2("end:Q")} if axis == "gain" else {"y2": alt.Y2("end:Q")}
                 yield rule.encode(**axes, **other)
+                most, sides = (
+                    (MOST_GAIN, ("left", "right")) if axis == "gain" else (MOST_COST, ("down", "up"))
+                )
+                for side, end in ends_beyond((lower, upper), (0.0, most), sides):
+                    yield arrow(side, _colour(is_paced=mark.is_paced), row | {axis: end}).encode(**axes)
         colour = LIGHT.ink if mark.group else _colour(is_paced=mark.is_paced)
         point = of_rows([row]).mark_point(
             shape="diamond" if mark.group else "circle",

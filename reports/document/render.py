@@ -28,6 +28,7 @@ def render_html(report: Published, *, figures: Mapping[str, str]) -> str:
     return template.render(
         **{field.name: getattr(report, field.name) for field in dataclasses.fields(report)},
         marks=report.marks,
+        licence=report.licence,
         provenance=provenance(report),
         parameters=parameters(report),
         figures=drawn,

@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,9 +17,8 @@ from replay.backcast.published import BASE
 from reports.answer import KeyNumber
 from reports.content import Published
 from reports.forms.typesetting import each_text, keep_unbroken
-from reports.sections.verdict import describe_plane
+from reports.sections.verdict import describe_plane, describe_turns
 from schema.authors import MAINTAINERS
-from verdict.closing import MOST_TIMES
 from verdict.stored import EntryFacts, IntervalFacts, VerdictFacts, Window
 
 RATES = ("slow", "middle", "quick")
@@ -41,7 +39,7 @@ FONTS = typst.Fonts(include_system_fonts=False, include_embedded_fonts=True)
 
 QUESTION = (
     "How many segments should a server send before it hears from the browser: its initial window (IW)? "
-    "Ten today; paced: spread over a round trip."
+    "Ten today. Paced: ten at once, the rest at twice the window in a round trip, as Linux does."
 )
 
 
@@ -103,11 +101,11 @@ def brief_of(report: Published) -> Brief:
         how_sure=f"Confidence: {answer.confidence.level}.",
         numbers=tuple(_numbers(report)),
         finding=describe_plane(verdict),
-        source=f"firstflight, release {release.crawl}, version {release.version}, {release.licence}. 2010: "
+        source=f"firstflight, release {release.crawl}, version {release.version}, {report.licence}. 2010: "
         "Dukkipati et al. 2010, Tables 3 and 7." + (" Intervals hold together with 95 %." if verdict else ""),
         headings=HEADINGS,
         rows=tuple(_rows(verdict)) if verdict else (),
-        sure=tuple(_sure(report)),
+        sure=tuple(filter(None, _sure(report))),
         measured_on=tuple(_measured_on(report)),
         citation=report.citation["line"],
         redo=tuple(report.redo),
@@ -120,24 +118,26 @@ def _numbers(report: Published) -> Iterator[Number]:
     if "gain" in by_id:
         gain, time, resent = by_id["gain"], by_id["milliseconds"], by_id["resent"]
         more = None if resent.value is None else 10 * resent.value
-        yield _number(gain, f"{quantity(time.value, 'ms')} a page")
+        yield _number(gain, f"{quantity(time.value, 'ms')} a page", why=time.note.partition("; ")[2])
         yield _number(resent, f"{significant(more)} more of 1{NARROW}000 bytes")
     fits = by_id["fits"]
     shares = [share for measure in report.sizes["measures"] for share in measure["shares"]]
     counted = (
         f"{grouped(share['fitting'])} " for share in shares if share["percent"] == fits.value is not None
     )
-    yield _number(fits, next(counted, "") + fits.note.partition(";")[0])
+    of_known, _, rest = fits.note.partition("; ")
+    yield _number(fits, next(counted, "") + of_known, why=rest)
 
 
-def _number(number: KeyNumber, other: str) -> Number:
+def _number(number: KeyNumber, other: str, *, why: str = "") -> Number:
     is_known = None not in (number.lower, number.upper)
     near = [number.limit or 0]
+    interval = f"95 %: {range_text(number.lower, number.upper, number.unit, near=near)}" if is_known else ""
     return Number(
         value=quantity(number.value, number.unit, near=near) if number.value is not None else "unknown",
         other=other,
         label=number.label,
-        note=f"95 %: {range_text(number.lower, number.upper, number.unit, near=near)}" if is_known else "",
+        note=". ".join(part for part in (interval, f"{why[:1].upper()}{why[1:]}") if part),
     )
 
 
@@ -174,24 +174,16 @@ def _sure(report: Published) -> Iterator[str]:
     if verdict is None:
         return
     choices = [row for table in report.tables() if table.id == "backcast-choices" for row in table.rows]
-    chosen = [f"{row['window']} ({row['center']})" for row in choices if row["verdict"].endswith("chosen")]
+    chosen = [
+        f"{row['window']} ({row['center']} data centre)"
+        for row in choices
+        if row["verdict"].endswith("chosen")
+    ]
     if choices:
         window = " and ".join(chosen) or "none"
-        yield f"Over 2010's networks, with IW {BASE} in force, the rule chooses {window}."
-    needs = ", ".join(f"{_times(need['loads'])} for IW {need['window']}" for need in verdict["closing"])
-    more = f"So many times the loads would tell of what is open: {needs}. " if needs else ""
-    turning = [
-        f"{entry['title']} ({_answer(entry, verdict['rule']['incumbent'])})"
-        for entry in verdict["ledger"]
-        if entry["kind"] not in (verdict["kind"], "open")
-    ]
-    yield f"{more}Would decide otherwise: {'; '.join(turning) or 'no other rule or input'}."
-
-
-def _times(loads: float | None) -> str:
-    if loads is None:
-        return "no number"
-    return str(math.ceil(loads)) if loads <= MOST_TIMES else f"more than {MOST_TIMES}"
+        yield f"Over the networks of 2010, with IW {BASE} in force, the same rule chooses {window}."
+    yield " ".join(need["sentence"] for need in verdict["closing"])
+    yield describe_turns(verdict["ledger"])
 
 
 def _measured_on(report: Published) -> Iterator[str]:
@@ -208,7 +200,7 @@ def _measured_on(report: Published) -> Iterator[str]:
     if replay:
         loads, networks = grouped(replay["loads"]), grouped(replay["networks"])
         yield f"Replayed in {loads} loads by Linux over {networks} networks."
-    yield f"Licence: {report.release.licence}."
+    yield f"Licence: {report.licence}."
 
 
 class PdfError(Exception):

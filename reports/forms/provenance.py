@@ -5,24 +5,25 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from releases.formatting import UNKNOWN, apart, grouped, packet_agreement, quantity, significant, stated
+from replay.runs.replay_folder import DIRTY, is_dirty
 from reports.content import CrawlFacts, ProvenanceFacts, Report, ReportedRelease
 
 
 def provenance(report: Report) -> list[tuple[str, str]]:
     """Return terms and texts from the content of report.json, for every form of the report."""
-    terms = list(_of_the_release(report.release, report.crawl))
+    terms = list(_of_the_release(report.release, report.crawl, report.licence))
     if report.replay and report.verdict:
         terms += _of_the_replay(report.replay["provenance"])
         terms.append(("rule", f"version {report.verdict['rule']['version']}"))
     return terms
 
 
-def _of_the_release(release: ReportedRelease, crawl: CrawlFacts) -> Iterator[tuple[str, str]]:
+def _of_the_release(release: ReportedRelease, crawl: CrawlFacts, licence: str) -> Iterator[tuple[str, str]]:
     outcomes = ", ".join(f"{grouped(count)} {outcome}" for outcome, count in crawl["outcomes"].items())
     yield (
         "release",
         f"{release.crawl}, version {release.version}, schema {release.schema_version}, "
-        f"{release.licence}; SHA-256 {release.sha256}",
+        f"{licence}; SHA-256 {release.sha256}",
     )
     yield (
         "crawl",
@@ -53,7 +54,7 @@ def _of_the_replay(facts: ProvenanceFacts) -> Iterator[tuple[str, str]]:
         f"{kernel.get('package', 'Linux')} {kernel.get('version', 'of unknown version')}; recipe "
         f"{kernel.get('recipe', UNKNOWN)}",
     )
-    yield "replay\u2019s code", f"commit {facts.get('commit', UNKNOWN)}"
+    yield "replay\u2019s code", describe_commits(facts)
     virtual, wall = facts.get("virtual_s"), facts.get("wall_s")
     if virtual and wall:
         yield (
@@ -72,6 +73,22 @@ def _of_the_replay(facts: ProvenanceFacts) -> Iterator[tuple[str, str]]:
         f"{grouped(passed)} of {grouped(gates['checked'])} checks passed without "
         f"loss{f': {missed}' if missed else ''}",
     )
+
+
+def describe_commits(facts: Mapping[str, Any]) -> str:
+    """Return the commits of the code that loaded, and which of them had changes that nobody committed.
+
+    >>> describe_commits({"commit": "a", "commits": ["a", "b-dirty"]})
+    'commits a, b, the last with changes that were not committed'
+    """
+    commits = sorted(facts.get("commits") or [facts.get("commit", UNKNOWN)], key=is_dirty)
+    dirty = sum(map(is_dirty, commits))
+    names = [commit.removesuffix(DIRTY) for commit in commits]
+    text = f"commit{'s' * (len(names) > 1)} {', '.join(names)}"
+    if not dirty:
+        return text
+    which = "" if len(names) == 1 else " the last" if dirty == 1 else f" the last {dirty}"
+    return f"{text},{which} with changes that were not committed"
 
 
 def parameters(report: Report) -> list[tuple[str, str]]:

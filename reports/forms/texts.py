@@ -17,6 +17,9 @@ PLAIN_SPACES = re.compile(r"[ \t\n]+")
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 """Characters that Markdown could take for markup."""
 
+CODE = re.compile(r"(`(?=\S)[^`<>|]+(?<=\S)`)")
+"""A command in a sentence."""
+
 WIDTH = 72
 """Columns of a line in a mail (RFC 3676 §4.2 asks for at most 78, and quoting adds some)."""
 
@@ -27,12 +30,13 @@ def report_markdown(report: Published) -> str:
 
 
 def escape(text: str) -> str:
-    """Return the text without any markup.
+    """Return the text without any markup but that of commands between backticks.
 
-    >>> print(escape("a*b <script> 1. c"))
-    a\\*b \\<script\\> 1. c
+    >>> print(escape("a*b <script> 1. c, `d_e`"))
+    a\\*b \\<script\\> 1. c, `d_e`
     """
-    return SPECIAL.sub(r"\\\1", " ".join(PLAIN_SPACES.split(text.strip())))
+    parts = CODE.split(" ".join(PLAIN_SPACES.split(text.strip())))
+    return "".join(part if CODE.fullmatch(part) else SPECIAL.sub(r"\\\1", part) for part in parts)
 
 
 def _blocks(report: Published) -> Iterator[str]:
@@ -89,7 +93,7 @@ def _section(report: Published, section: Section) -> Iterator[str]:
 
 
 def _origin(report: Published, item: Figure | Table) -> str:
-    return f"Source: {escape(item.source)}. Again by `{recompute_command(report, item.id)}`"
+    return f"Source: {escape(item.source.rstrip('.'))}. Again by `{recompute_command(report, item.id)}`"
 
 
 def _list_items(items: Iterable[str]) -> str:

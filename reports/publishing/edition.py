@@ -18,11 +18,12 @@ from pathlib import Path
 
 from releases.citation.forms import FORMS, cite
 from releases.citation.work import NotCitable, cite_report
+from replay.runs.replay_folder import DIRTY, is_dirty
 from reports.content import Published, read_published
 from reports.forms.brief import brief_of
 from reports.forms.texts import escape
 from reports.inputs.replays import ReportError
-from storage.report_versions import CONTENT, PAGE, ReportVersion
+from storage.report_versions import CONTENT, PAGE, ReportVersion, report_versions
 from storage.staging import put_in_place
 from storage.sums import manifest_of, seal
 
@@ -50,11 +51,18 @@ LINK = re.compile(r'<a href="(?P<target>[^"#:]+)(?P<anchor>#[^"]*)?">(?P<text>.*
 def write_edition(version: ReportVersion, folder: Path) -> list[str]:
     """Write the edition of a sound version into `folder`, in place of an earlier one; returns its files.
 
-    Raises ReportError if the report must not be cited, or is too large.
+    Raises ReportError if the report must not be cited, was built by code that is not committed, or is too
+    large.
     """
     if folder.exists() and not (folder / CONTENT).is_file():
         raise ReportError(f"{folder} is there, and holds no edition")
     report = read_published(version.folder / CONTENT)
+    manifest = manifest_of(version.folder)
+    if is_dirty(manifest["commit"]):
+        raise ReportError(
+            f"{version.folder} was built by code with changes that are not committed ({manifest['commit']}): "
+            "commit them, and build it again"
+        )
     names = sorted(
         str(path.relative_to(version.folder)) for pattern in KEPT for path in version.folder.glob(pattern)
     )
@@ -67,13 +75,18 @@ def write_edition(version: ReportVersion, folder: Path) -> list[str]:
             (stage / page).write_text(written, encoding="utf-8")
         for name, text in _citations(report).items():
             (stage / name).write_text(text, encoding="utf-8")
-        readme = _readme(
+        readme = readme_of(
             report,
             place=f"{folder.parent.name}/{folder.name}",
             has_loads=any(name.startswith("loads/") for name in names),
+            earlier=[
+                (before.number, manifest_of(before.folder)["commit"])
+                for before in report_versions(version.folder.parent)
+                if before.number < version.number and before.is_there
+            ],
         )
         (stage / "README.md").write_text(readme, encoding="utf-8")
-        seal(stage, {name: fact for name, fact in manifest_of(version.folder).items() if name != "files"})
+        seal(stage, {name: fact for name, fact in manifest.items() if name != "files"})
         return _check_size(stage)
 
 
@@ -112,6 +125,7 @@ def _citations(report: Published) -> dict[str, str]:
         date=publication.date,
         data=cited["data"],
         licence=cited["licence"],
+        is_recorded=report.recorded_pages is not None,
         is_illustrative=report.is_illustrative,
         observed=report.crawl["month"],
     )
@@ -121,11 +135,14 @@ def _citations(report: Published) -> dict[str, str]:
         raise ReportError(str(exc)) from exc
 
 
-def _readme(report: Published, *, place: str, has_loads: bool) -> str:
-    return "\n\n".join(_blocks(report, place, has_loads=has_loads)) + "\n"
+def readme_of(report: Published, *, place: str, has_loads: bool, earlier: Sequence[tuple[int, str]]) -> str:
+    """Return the README of an edition; `earlier` are earlier versions with the commits that built them."""
+    return "\n\n".join(_blocks(report, place, has_loads=has_loads, earlier=earlier)) + "\n"
 
 
-def _blocks(report: Published, place: str, *, has_loads: bool) -> Iterator[str]:
+def _blocks(
+    report: Published, place: str, *, has_loads: bool, earlier: Sequence[tuple[int, str]]
+) -> Iterator[str]:
     brief, number, year = brief_of(report), report.publication.version, report.year
     yield f"# {escape(brief.title)}"
     yield f"**{escape(brief.headline)}** {escape(brief.sentence)} {escape(brief.how_sure)}"
@@ -136,6 +153,11 @@ def _blocks(report: Published, place: str, *, has_loads: bool) -> Iterator[str]:
     )
     if report.answer.limits:
         yield escape(report.answer.limits)
+    for version, commit in earlier:
+        yield (
+            f"Version {version} and the code that computes it again are in the history: "
+            f"`git checkout {commit.removesuffix(DIRTY)}`."
+        )
     yield "## Cite"
     yield escape(brief.citation)
     yield "[CITATION.cff](CITATION.cff) · [BibTeX](citation.bib) · [CSL-JSON](citation.csl.json)"

@@ -6,7 +6,7 @@ from recordings.pages.same_sites import values_of
 from releases.catalogue import Release
 from releases.changes import ENDS, MEASURES, RESPONSES, Asked, Change, compare_values
 from releases.formatting import grouped
-from reports.sections.shape import Column, Figure, Row, Table, interval
+from reports.sections.shape import Column, Figure, Row, Table, interval, is_told
 
 SHOWN = [RESPONSES[kind] for kind in ("all", "main", "image")]
 """Responses that pages and documents show; the data have every kind."""
@@ -94,13 +94,14 @@ def same_sites(
 def years_figure(rows: Sequence[Row], *, iw: int, now: str, source: str, query: str) -> Figure:
     """Build the shares of the same sites then and now, for each earlier release."""
     first = rows[0]
-    change = first["now"] - first["before"]
-    comparison = "more" if change > 0 else "less" if change < 0 else "as much"
     year = first["since"][:4]
+    title = f"Over the years: how much of the same sites\u2019 responses IW {iw} holds"
+    if is_told(first["change"]):
+        comparison = "more" if first["change"]["estimate"] > 0 else "less"
+        title = f"Over the years: IW {iw} holds {comparison} of the same sites\u2019 responses than in {year}"
     return Figure(
         id="fig-years",
-        title=f"Over the years: IW {iw} holds {comparison} of the same sites\u2019 responses "
-        f"{'than' if change else 'as'} in {year}",
+        title=title,
         caption=f"Mean over sites of the share of responses that fits into IW {iw}. Where a recorder did "
         "not count headers, the truth lies between bodies alone and bodies with the headers\u2019 text.",
         drawing="dots",

@@ -110,6 +110,24 @@ class Section:
     notes: tuple[str, ...] = ()
 
 
+def is_told(difference: Mapping[str, Any] | None) -> bool:
+    """Return whether the interval of a difference excludes zero: only then titles and sentences state it.
+
+    >>> [is_told({"estimate": 2, "lower": low, "upper": 4}) for low in (1, -1, None)], is_told(None)
+    ([True, False, False], False)
+    """
+    if difference is None or None in (difference["lower"], difference["upper"]):
+        return False
+    return Interval(difference["estimate"], difference["lower"], difference["upper"]).excludes_zero
+
+
+def is_less(first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> bool:
+    """Return whether all of an interval lies below another: only then one estimate is said to be smaller."""
+    if first is None or second is None or None in (first["upper"], second["lower"]):
+        return False
+    return bool(first["upper"] < second["lower"])
+
+
 def interval(value: Interval | None) -> dict[str, float] | None:
     """Return an interval as a row has it."""
     return None if value is None else asdict(value)

@@ -1,11 +1,12 @@
 """What windows save and cost, and who would decide otherwise: the verdict's data as figures and tables."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from releases.formatting import NARROW, RANGE, quantity, range_text, stated
 from replay.backcast.published import BASE, DATA_CENTERS, EXPERIMENT, LATENCY, RETRANSMITTED
 from replay.runs.policy import PACED, Policy
-from reports.sections.shape import Column, Figure, Line, Row, Section, Table
+from reports.sections.shape import Column, Figure, Line, Row, Section, Table, is_less, is_told
 from verdict.arms import ALONE, EVERYONE
 from verdict.effects import BY_ID
 from verdict.ledger import PUBLISHED_MBPS, PUBLISHED_PACKETS_PERCENT, PUBLISHED_RESPONSES_PERCENT
@@ -21,6 +22,11 @@ from verdict.stored import (
     Window,
     rival_of,
 )
+
+PACING = (
+    "sends the first ten segments of a connection at once, and the rest at twice the window in a round trip"
+)
+"""What Linux does with a window that is paced, in words; measured on Linux 6.12."""
 
 DECIDING = ("page", "resent", "milliseconds", "short flows")
 """Quantities that stand in the table of gains, or among the guards."""
@@ -45,9 +51,9 @@ def gains_section(verdict: VerdictFacts) -> Section:
     gains = [entry["gain_percent"] for entry in (*candidates, *verdict["groups"])]
     domain = share_axis(gains, [0.0, worthwhile])
     rival = rival_of(verdict)
-    title = f"Page time saved against IW {rule['incumbent']}"
-    if rival is not None and rival["gain_percent"]["estimate"] is not None:
-        title = f"IW {rival['window']} saves {quantity(rival['gain_percent']['estimate'], '%')} of page time"
+    title = f"Page time saved by each window against IW {rule['incumbent']}"
+    if rival is not None and is_told(rival["gain_percent"]):
+        title = f"IW {rival['window']} {gain_text(rival['gain_percent'])}"
     figures = [
         Figure(
             id="fig-gains",
@@ -66,18 +72,16 @@ def gains_section(verdict: VerdictFacts) -> Section:
             domain=domain,
         )
     ]
-    saved = {
-        group["id"]: gain
-        for group in verdict["groups"]
-        if (gain := estimate_of(group["gain_percent"])) is not None
-    }
-    if saved:
-        known = [group for group in verdict["groups"] if group["id"] in saved]
-        most = max(known, key=lambda group: saved[group["id"]])
+    known = [group for group in verdict["groups"] if estimate_of(group["gain_percent"]) is not None]
+    if known:
+        most = max(known, key=lambda group: estimate_of(group["gain_percent"]) or 0)
+        title = "Page time saved by the lines\u2019 round trip and rate"
+        if is_told(most["gain_percent"]):
+            title = f"Over {most['title']} IW {most['window']} {gain_text(most['gain_percent'])}"
         figures.append(
             Figure(
                 id="fig-groups",
-                title=f"Most is saved over {most['title']}: {quantity(saved[most['id']], '%')}",
+                title=title,
                 caption="Page time saved by the window nearest to worth it, by the lines\u2019 round trip "
                 "and rate, with 95 % interval.",
                 drawing="dots",
@@ -94,14 +98,14 @@ def gains_section(verdict: VerdictFacts) -> Section:
         title="What larger windows save",
         lead="A larger window saves round trips while a connection starts. Page time counts from a "
         "page\u2019s first packet to its last, without the time that browsers compute."
-        f"{describe_growth(saved)}",
+        f"{describe_growth({group['id']: group['gain_percent'] for group in known})}",
         figures=tuple(figures),
         tables=(verdicts_table(verdict), *beside_table(candidates)),
     )
 
 
 GROWING = {
-    "with distance": ("rtt-20", "rtt-50", "rtt-beyond"),
+    "with the line\u2019s round trip": ("rtt-20", "rtt-50", "rtt-beyond"),
     "with rate, since a slow line takes its time for the packets themselves": ("slow", "middle", "quick"),
 }
 """Groups of lines along which gains may grow, in words."""
@@ -112,12 +116,19 @@ def estimate_of(effect: IntervalFacts | None) -> float | None:
     return effect["estimate"] if effect else None
 
 
-def describe_growth(gains: Mapping[str, float]) -> str:
-    """Say in a sentence along what the saved time grows, by group; empty if it does not."""
+def gain_text(gain: IntervalFacts | None) -> str:
+    """Return what a window saves of page time, or how much longer pages take, of a gain that is told."""
+    value = estimate_of(gain) or 0.0
+    amount = quantity(abs(value), "%")
+    return f"saves {amount} of page time" if value > 0 else f"takes {amount} more page time"
+
+
+def describe_growth(gains: Mapping[str, IntervalFacts | None]) -> str:
+    """Say in a sentence along what the saved time grows, by group; empty if intervals do not tell it."""
     directions = [
         words
         for words, names in GROWING.items()
-        if gains.keys() >= {*names} and gains[names[0]] < gains[names[1]] < gains[names[2]]
+        if all(is_less(gains.get(less), gains.get(more)) for less, more in itertools.pairwise(names))
     ]
     return f" Saved time grows {' and '.join(directions)}." if directions else ""
 
@@ -173,6 +184,9 @@ def verdicts_table(verdict: VerdictFacts) -> Table:
             for candidate in verdict["candidates"]
         ),
         notes=(
+            "Page time saved in per cent is the mean of ratios, in which all loads count alike; in "
+            "milliseconds it is the mean of differences, in which long pages count more. So both can differ "
+            "in sign.",
             "Intervals hold together with 95 % over all windows, and count both pages and "
             "networks as drawn at random; that of milliseconds is by itself.",
         ),
@@ -184,8 +198,11 @@ def beside_table(candidates: Sequence[CandidateFacts]) -> Iterator[Table]:
     rows = tuple(
         {
             "window": f"IW {candidate['window']}",
-            "what": f"{BY_ID[name].what}{' saved' if BY_ID[name].is_log else ''}",
-            "change": {"estimate": effect["estimate"], "lower": effect["lower"], "upper": effect["upper"]},
+            "what": f"{'saved of ' if BY_ID[name].is_log else ''}{BY_ID[name].what}",
+            "change": {
+                end: effect[end] if effect["lower"] is not None else None for end in ("lower", "upper")
+            }
+            | {"estimate": effect["estimate"]},
             "unit": BY_ID[name].unit,
         }
         for candidate in candidates
@@ -226,13 +243,13 @@ def costs_section(verdict: VerdictFacts) -> Section:
         domain=share_axis([candidate["resent_pp"] for candidate in candidates], [0.0]),
     )
     lead = (
-        "Packets of a large first flight can overflow the queue before a slow line, and are sent again. A "
-        "paced sender spreads its flight over a round trip, so that fewer are lost."
+        "Packets of a large first flight can overflow the queue before a slow line, and are sent again. "
+        f"Linux, if it paces, {PACING}: the queue has time to drain."
     )
     if half:
         lead += (
-            " Whoever shares the line may pay, too: the second figure asks for the short flows of others "
-            "on a line of which other traffic takes half."
+            " Others who share the line may pay, too: the second figure shows their short flows on a line "
+            "that other traffic loads by half."
         )
     return Section(
         id="costs",
@@ -247,15 +264,17 @@ def costs_section(verdict: VerdictFacts) -> Section:
 
 
 def resent_title(candidates: Sequence[CandidateFacts]) -> str:
-    """Return the cost of one size at once and paced, where both were replayed."""
+    """Return the cost of one size at once and paced, where both are told."""
     costs = {
-        Policy.parse(candidate["window"]): candidate["resent_pp"]["estimate"] for candidate in candidates
+        Policy.parse(candidate["window"]): estimate_of(candidate["resent_pp"])
+        for candidate in candidates
+        if is_told(candidate["resent_pp"])
     }
     for size in sorted(policy.window for policy in costs if policy.window > RULE.incumbent.window):
         both = costs.get(Policy(size)), costs.get(Policy(size, PACED))
         if None not in both:
             once, paced = (quantity(cost, "pp", 2) for cost in both)
-            return f"Sent at once, IW {size} repeats {once} more of the payload; paced, {paced}"
+            return f"IW {size} at once sends {once} more of the payload again; paced, {paced} more"
     return "Payload sent again by each window"
 
 
@@ -272,19 +291,20 @@ def everyone_figure(half: Mapping[str, Sequence[SharedFacts]]) -> Figure:
     slowdowns = [
         (saved, row["window"])
         for row in half.get(EVERYONE, ())
-        if (saved := row["short_flows_percent"]["estimate"]) is not None
+        if is_told(row["short_flows_percent"])
+        and (saved := row["short_flows_percent"]["estimate"]) is not None
     ]
-    title = "What others pay if the window grows"
+    title = "What others on the line pay at each window"
     if slowdowns:
         value, window = min(slowdowns, key=lambda slowdown: slowdown[0])
-        change = f"{quantity(abs(value), '%', 2)} {'slower' if value < 0 else 'faster'}"
-        title = f"If everyone has IW {window}, others\u2019 short flows are {change}"
+        time = f"{quantity(abs(value), '%', 2)} {'longer' if value < 0 else 'less'}"
+        title = f"If everyone has IW {window}, others\u2019 short flows take {time}"
     order = {row["window"]: None for row in rows}
     return Figure(
         id="fig-everyone",
         title=title,
         caption="Time that others\u2019 short flows save on a half-loaded line, with 95 % interval; left "
-        "of zero they lose.",
+        "of zero they take longer.",
         drawing="dots",
         x="others",
         y="window",
@@ -304,7 +324,7 @@ def half_loaded_table(half: Mapping[str, Sequence[SharedFacts]]) -> Table:
     return Table(
         id="half-loaded",
         is_folded=True,
-        title="On a line of which other traffic asks for the half",
+        title="On a line that other traffic loads by half",
         columns=(
             Column(id="who", title="who has the window", kind="text"),
             WINDOW,
@@ -358,20 +378,14 @@ def levels_table(rows: Sequence[LevelFacts], *, incumbent: Window) -> Table:
 def otherwise_section(verdict: VerdictFacts, plane: Figure) -> Section:
     """Build the verdict in its plane, and who would decide otherwise."""
     rule, entries = verdict["rule"], verdict["ledger"]
-    turning = [entry["title"] for entry in entries if entry["turns"]]
     price = stated(rule["price_pp"], "pp")
-    turns = (
-        f"The answer turns by {'; '.join(turning)}."
-        if turning
-        else "No other rule or input turns the answer."
-    )
     return Section(
         id="otherwise",
         title="The verdict, and who would decide otherwise",
         lead=f"A window is worth it if it saves at least {stated(rule['worthwhile_percent'], '%')} of page "
         f"time for at most {price} of payload sent again for each per cent: the dearest price in the "
         "experiment by which IW 10 became the standard. Net benefit is that price times what is saved, "
-        f"less what is sent again. {turns}",
+        f"less what is sent again. {describe_turns(entries)}",
         figures=(plane, *price_figure(verdict)),
         tables=(
             *guards_table(verdict["guards"]),
@@ -385,6 +399,16 @@ def otherwise_section(verdict: VerdictFacts, plane: Figure) -> Section:
     )
 
 
+def describe_turns(entries: Sequence[EntryFacts]) -> str:
+    """State which other rules and inputs give another answer, and by which the loads cannot tell."""
+    turning = [entry["title"] for entry in entries if entry["turns"]]
+    told = f"Another answer follows with {'; '.join(turning)}." if turning else ""
+    if unknown := sum(entry["turns"] is None for entry in entries):
+        others = f"{unknown} of {len(entries) - 1} other rules and inputs"
+        told = f"{told} With {others} the loads cannot tell whether it changes.".lstrip()
+    return told or "No other rule or input gives another answer."
+
+
 def price_figure(verdict: VerdictFacts) -> Iterator[Figure]:
     """Yield the figure of what 1 % of page time costs by each input, beside the prices of 2010."""
     entries = verdict["ledger"]
@@ -396,12 +420,11 @@ def price_figure(verdict: VerdictFacts) -> Iterator[Figure]:
     if len(shown) < 2:
         return
     limit = verdict["rule"]["price_pp"]
-    cheap = sum(price <= limit for price, _ in shown)
     yield Figure(
         id="fig-prices",
-        title=f"By {cheap} of {len(shown)} inputs 1 % of page time costs no more than 2010 paid",
-        caption="Payload sent again for 1 % of page time saved, by the window nearest to worth it, on a "
-        "logarithmic axis. The line is the dearest price of 2010.",
+        title="What 1 % of page time costs under each input",
+        caption="Payload sent again for 1 % of page time saved, at the window nearest to worth it; "
+        "estimates without intervals, on a logarithmic axis. The line is the dearest price of 2010.",
         drawing="dots",
         x="price",
         y="title",
@@ -494,9 +517,13 @@ def describe_plane(verdict: VerdictFacts | None) -> str:
     )
     rival = rival_of(verdict)
     if rival is None or rival["gain_percent"]["estimate"] is None:
-        return f"{then}; no window of today was measured."
-    gain, cost = rival["gain_percent"]["estimate"], rival["resent_pp"]["estimate"]
-    return f"{then}; now IW {rival['window']} saves {quantity(gain, '%')} for {quantity(cost, 'pp')}."
+        return f"{then}. No window of today was measured."
+    if not is_told(rival["gain_percent"]):
+        return f"{then}. Of IW {rival['window']} now, the loads do not tell."
+    cost = "for no more, as far as the loads tell"
+    if is_told(rival["resent_pp"]):
+        cost = f"for {quantity(rival['resent_pp']['estimate'], 'pp')}"
+    return f"{then}. Now IW {rival['window']} {gain_text(rival['gain_percent'])} {cost}."
 
 
 def plane_figure(verdict: VerdictFacts, *, source: str) -> Figure:

@@ -1,18 +1,15 @@
 """A folder is replaced as a whole, or stays as it was."""
 
-import errno
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from storage.modes import UnsafeFolder
-from storage.staging import ABANDONED_S, put_file_in_place, put_in_place, put_new, staging
+from storage.staging import ABANDONED_S, put_file_in_place, put_in_place, staging
 
 
 @pytest.fixture
@@ -146,20 +143,4 @@ def test_nothing_is_written_where_everybody_could_replace_it(tmp_path: Path) -> 
     tmp_path.chmod(0o777)
     with pytest.raises(UnsafeFolder), put_in_place(tmp_path / "2026"):
         pass
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("put", [put_in_place, put_new])
-def test_the_error_of_a_full_disk_names_the_file_that_was_written_last(
-    put: Callable[[Path], AbstractContextManager[Path]], tmp_path: Path
-) -> None:
-    def write(half: Path) -> None:
-        (half / "a").write_text("first")
-        (half / "b").write_text("last")
-        os.utime(half / "a", (0, 0))
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with pytest.raises(OSError, match="No space left") as caught, put(tmp_path / "folder") as half:
-        write(half)
-    assert caught.value.filename == str(tmp_path / "folder" / "b")
     assert list(tmp_path.iterdir()) == []

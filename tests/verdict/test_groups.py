@@ -78,19 +78,14 @@ def test_noise_of_pairs_is_closed_by_loads_and_differences_of_pages_by_pages_alo
 @pytest.mark.parametrize(
     ("loads", "pages", "sentence"),
     [
-        (2.01, 1.0, "About 3 times the loads would tell of IW 20."),
-        (5_000.0, 1.0, "More than 100 times the loads would tell of IW 20."),
-        (None, 8.9, "More loads of the same pages would not tell of IW 20; about 9 times the pages would."),
-        (
-            None,
-            136_890.2,
-            "More loads of the same pages would not tell of IW 20, "
-            "and no feasible number of such pages would.",
-        ),
+        (2.01, 1.0, "Deciding on IW 20 takes about 3 times the loads."),
+        (5_000.0, 1.0, "Deciding on IW 20 takes more than 100 times the loads."),
+        (None, 8.9, "Deciding on IW 20 takes about 9 times the pages; more loads alone will not do."),
+        (None, None, "How many loads or pages decide on IW 20 is not known."),
     ],
 )
 def test_a_factor_beyond_what_is_feasible_is_not_stated(
-    loads: float | None, pages: float, sentence: str
+    loads: float | None, pages: float | None, sentence: str
 ) -> None:
     assert Closing(window=Policy(20), loads=loads, pages=pages).sentence == sentence
 
@@ -114,6 +109,6 @@ def test_where_too_few_draws_give_no_interval_nothing_is_said_of_what_closes_it(
     assert answer.of(PACED).verdict == "open"
     needed = find_closing(measure(evidence, [PACED], incumbent=TEN), answer.of(PACED), RULE_OF_ONE)
     assert (needed.loads, needed.pages) == (None, None)
-    assert needed.sentence.endswith("would not tell of IW 16 paced.")
+    assert needed.sentence.endswith("decide on IW 16 paced is not known.")
     verdict = verdict_of(answer, RULE_OF_ONE, closing=(needed,))
     assert json.loads(encode_verdict(verdict))["closing"][0]["pages"] is None

@@ -1,13 +1,13 @@
 """Shares that fit into the window by what a response is, and by the protocol that it came over."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from recordings.pages.same_sites import sites_of
 from releases.catalogue import Release
 from releases.formatting import grouped, quantity
 from releases.strata.cells import Items, read_items
 from releases.strata.sample import WHOLE
-from reports.sections.shape import Column, Figure, Row, Table, interval
+from reports.sections.shape import Column, Figure, Row, Table, interval, is_less
 
 QUERY = """
 SELECT {by} AS kind, count(*) AS known, 100 * avg((size_bytes <= {window})::INT) AS share
@@ -49,13 +49,11 @@ def kinds_of(release: Release, *, iw: int, mss: int) -> Iterator[tuple[Figure, T
     types = [row for row in rows if row["by"] == DIMENSIONS["resource_type"]]
     if len(types) < 2:
         return
-    most, least = types[0], types[-1]
     query = QUERY.format(by="resource_type", window=window).strip()
     yield (
         Figure(
             id="fig-kinds",
-            title=f"IW {iw} holds {quantity(most['share']['estimate'], '%', 2)} of {most['kind']}, but "
-            f"{quantity(least['share']['estimate'], '%', 2)} of {least['kind']}",
+            title=title_of(types, iw=iw),
             caption=f"Share of responses of at most {grouped(window)} bytes, with 95 % interval.",
             drawing="dots",
             x="share",
@@ -75,6 +73,15 @@ def kinds_of(release: Release, *, iw: int, mss: int) -> Iterator[tuple[Figure, T
             query=query,
         ),
     )
+
+
+def title_of(types: Sequence[Row], *, iw: int) -> str:
+    """Return the title of the figure: the most and the least that fits, where their intervals lie apart."""
+    most, least = types[0], types[-1]
+    if not is_less(least["share"], most["share"]):
+        return f"Responses that fit into IW {iw}, by type and protocol"
+    shares = [quantity(row["share"]["estimate"], "%", 2) for row in (most, least)]
+    return f"IW {iw} holds {shares[0]} of {most['kind']}, but {shares[1]} of {least['kind']}"
 
 
 def kind_rows(items: Items, by: str, *, window: int) -> list[Row]:

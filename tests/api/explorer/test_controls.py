@@ -58,7 +58,7 @@ CHANGES: dict[str, Callable[[Page], Any]] = {
     ADD: add,
     "a release": tick(ONE),
     "a measure": tick("pages"),
-    "a measure without a known size": tick("hosts of a page"),
+    "a measure without a known size": tick("hosts"),
     "Ranks": choose("Ranks", "1000"),
     "Type": choose("Type", "image"),
     "Party": choose("Party", "first"),

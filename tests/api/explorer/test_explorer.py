@@ -128,7 +128,7 @@ def test_an_empty_search_box_adds_no_release(client: TestClient) -> None:
 def test_the_figure_has_titles_its_source_and_the_share_at_each_window(client: TestClient) -> None:
     figure = drawn(client, f"crawl={DESKTOP}&measure=responses&iw=3,10")
     texts = [text.text or "" for text in figure.iter(f"{{{SVG['svg']}}}text")]
-    assert {"Sizes: all responses", "↑ share up to this size", "size, logarithmic →", "IW 3", "IW 10"} <= {
+    assert {"Sizes of responses", "↑ share up to this size", "size, logarithmic →", "IW 3", "IW 10"} <= {
         *texts
     }
     assert {f"25.0{NARROW}%", f"50.0{NARROW}%"} <= {*texts}

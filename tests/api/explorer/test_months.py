@@ -103,8 +103,7 @@ def test_a_stratum_is_named_over_the_months(year: TestClient) -> None:
     assert november[1].endswith("%")
     figure = year.get(f"/explore/months.svg?crawl={LAST}&measure=responses&iw=3&protocol=h2").text
     assert (
-        "<title>Share that fits: all responses; desktop.local.tcp.web; protocol: h2, by month</title>"
-        in figure
+        "<title>Share of responses that fits; desktop.local.tcp.web; protocol: h2, by month</title>" in figure
     )
 
 

@@ -56,8 +56,8 @@ def test_the_explorer_shows_a_choice_at_once_and_keeps_its_address(
 ) -> None:
     path = f"/explore?crawl={CRAWL}&measure=pages"
     with open_page(browser, client, path) as page:
-        page.get_by_role("checkbox", name="all responses", exact=True).check()
-        page.get_by_role("heading", name="all responses", exact=True).wait_for()
+        page.get_by_role("checkbox", name="responses", exact=True).check()
+        page.get_by_role("heading", name="responses", exact=True).wait_for()
         assert page.url.endswith("measure=responses&measure=pages&page_kind=home&iw=3%2C+10%2C+16&mss=1430")
         page.get_by_role("combobox", name="Add a release").fill("2026-11.mobile.local.tcp.web")
         page.get_by_role("combobox", name="Add a release").press("Enter")
@@ -85,7 +85,7 @@ def test_the_explorers_form_works_from_the_keyboard_and_without_scripts(
         browser.new_context(java_script_enabled=False) as context,
         open_page(context, client, f"/explore?crawl={CRAWL}&measure=pages") as page,
     ):
-        page.get_by_role("checkbox", name="all responses", exact=True).press("Space")
+        page.get_by_role("checkbox", name="responses", exact=True).press("Space")
         page.get_by_role("textbox", name="Segments").fill("4, 40")
         page.get_by_role("textbox", name="Segments").press("Enter")
         page.wait_for_url("**iw=4*")

@@ -137,21 +137,6 @@ def test_a_lab_that_cannot_be_built_stops_the_demo_before_its_replay(
     assert error.startswith("Error: to build the replay's kernel: apt-get install ")
 
 
-def test_a_kernel_that_is_compiled_beside_is_a_step_until_the_replay_begins_without_it(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "kernel" / ".build-1").mkdir(parents=True)
-    (tmp_path / "kernel" / ".build-1" / "log").write_text("  CC      a.o\n")
-    line, progress = Line(tmp_path / "demo", tmp_path), tmp_path / "demo" / "progress"
-    with line.part("crawl"):
-        line.look()
-    (lab,) = (step for step in read_steps(progress) if step.name == "lab")
-    assert (lab.is_begun, lab.done, lab.unit) == (True, 1, "files")
-    with line.part("replay"):
-        line.look()
-    assert [step.name for step in read_steps(progress)] == ["crawl", "replay", "report", "verify"]
-
-
 def test_a_demo_waits_for_packages_and_says_how_many_percent_are_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,11 +1,8 @@
 """`firstflight report build` as an operator runs it."""
 
 import json
-import os
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -55,27 +52,6 @@ def test_build_writes_the_report_and_prints_its_path_and_its_commands_exist(tmp_
         named = subgroup.get_command(context, name)
         assert named is not None
         named.make_context(name, options)  # raises on an unknown option
-
-
-@pytest.mark.parametrize("size", ["4k", "400k"])
-def test_a_full_disk_is_one_line_that_names_the_file_and_what_to_do(size: str, tmp_path: Path) -> None:
-    data_folder(tmp_path)
-    reports = tmp_path / "reports"
-    reports.mkdir()
-    build = f"{shlex.quote(sys.executable)} -m firstflight report build --year 2026"
-    left = f"find {shlex.quote(str(reports))} -type f"
-    script = f"mount -t tmpfs -o size={size} none {shlex.quote(str(reports))} && {build}; {left}"
-    done = subprocess.run(
-        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script],
-        env={**os.environ, "FIRSTFLIGHT_DATA_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout == ""
-    (line,) = done.stderr.splitlines()
-    assert line.startswith(f"Error: no space is left on the disk of {reports / '2026' / 'v1'}/")
-    assert line.endswith(": free some, and repeat the command")
 
 
 def test_all_items_of_a_report_are_computed_again_from_the_loads_that_it_carries(

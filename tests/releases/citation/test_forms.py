@@ -24,6 +24,7 @@ DATED = cite_report(
     date="2027-01-15",
     data=f"release 2026-11.desktop.local.tcp.web, version 1, sha256:{SUM}",
     licence="CC-BY-4.0",
+    is_recorded=False,
     is_illustrative=False,
     url="https://sizes.test/reports/2026/v2/#fig-gains",
     figure=("fig-gains", "What other windows would save."),

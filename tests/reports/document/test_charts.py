@@ -117,6 +117,14 @@ def test_an_estimate_stands_at_the_place_of_its_value() -> None:
     assert points[1] - points[0] == pytest.approx((lines[-1] - lines[0]) / 2, abs=0.1)
 
 
+def test_an_interval_that_goes_on_beyond_the_axis_has_an_arrow_at_its_end() -> None:
+    def arrows(domain: tuple[float, float]) -> int:
+        return draw("dots", domain=domain).count('aria-roledescription="point"')
+
+    whole, cut = arrows((0.0, 6000.0)), arrows((1800.0, 4200.0))
+    assert cut == whole + 4  # one end of each of four intervals is beyond the axis
+
+
 def test_a_band_is_drawn_between_its_ends() -> None:
     assert "mark-area" not in draw("curves")
     band = tuple(

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from reports.content import canonical, round_floats
+from reports.content import Report, canonical, parse_content, round_floats
 from reports.document.compose import compose
+from reports.forms.provenance import provenance
 from reports.forms.typesetting import keep_unbroken
 from storage.sums import broken_sums, checksum_of
 from tests.factories.made_up_crawl import NAME
@@ -20,6 +21,7 @@ from tests.factories.made_up_report import (
     data_folder,
     read_data_folder,
     write_release,
+    write_replay,
 )
 from tests.factories.undrawn import undrawn
 from verdict.rule import RULE
@@ -167,3 +169,13 @@ def test_canonical_json_is_sorted_and_rounded_and_refuses_infinity() -> None:
     assert canonical(round_floats({"b": 1 / 3, "a": (1, None)})) == '{"a":[1,null],"b":0.333333}\n'
     with pytest.raises(ValueError, match="Out of range float"):
         canonical({"a": float("inf")})
+
+
+def test_loads_of_code_that_was_not_committed_are_said_to_be_so(tmp_path: Path) -> None:
+    data_folder(tmp_path, commit="0123abc-dirty")
+    content = compose(read_data_folder(tmp_path))
+    assert any("changes that were not committed" in limit for limit in content["limits"])
+    replayed = dict(provenance(parse_content(Report, content)))["replay\u2019s code"]
+    assert replayed == "commit 0123abc, with changes that were not committed"
+    write_replay(tmp_path, read_data_folder(tmp_path).release)
+    assert not any("not committed" in limit for limit in compose(read_data_folder(tmp_path))["limits"])

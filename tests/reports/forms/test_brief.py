@@ -116,7 +116,7 @@ def test_without_a_replay_the_brief_says_that_nothing_was_measured(built: Built)
     report = published(content)
     brief = brief_of(report)
     assert brief.sentence == sentence
-    assert brief.finding.endswith("no window of today was measured.")
+    assert brief.finding.endswith("No window of today was measured.")
     assert (brief.rows, len(brief.numbers)) == ((), 1)
     wide, narrow = list_drawn(report, brief)
     assert "IW\u00a016" not in wide

@@ -122,6 +122,11 @@ def test_the_summary_is_ascii_of_72_columns_and_begins_with_the_answer(built: Bu
     assert "EVERY NUMBER IS ILLUSTRATIVE." in lines
 
 
+def test_commands_in_sentences_of_markdown_stay_as_they_are_typed() -> None:
+    assert escape("Run `firstflight a_b`, or a_b | c") == "Run `firstflight a_b`, or a\\_b \\| c"
+    assert escape("`a|b` `<c>`") == "\\`a\\|b\\` \\`\\<c\\>\\`"
+
+
 def test_markdown_has_every_section_and_table(built: Built) -> None:
     folder, content = built
     text = (folder / "forms" / "report.md").read_text(encoding="utf-8")

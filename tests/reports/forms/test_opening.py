@@ -8,11 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from altair.utils.schemapi import debug_mode
 
 from releases.formatting import in_ascii
 from reports.answer import Answer
-from reports.document.render import render_html
+from reports.document.plane import SLIDE, draw_plane
+from reports.document.render import render_brief, render_html
+from reports.document.theme import svg
+from reports.forms.brief import brief_of
+from reports.forms.draft import draft_xml
 from reports.forms.texts import report_markdown, summary_text
+from reports.publishing.edition import readme_of
 from tests.factories.answers import WORLDS, bundled_limits, made_up_answer
 from tests.factories.made_up_report import published
 from verdict.judgement import Kind
@@ -56,3 +62,19 @@ def test_every_form_of_an_open_report_says_what_closes_it(built: Built) -> None:
         assert "IW 16 paced" in answer.deciding.what
         for part in (answer.deciding.what, answer.deciding.command):
             assert plain(part) in plain(text), (name, part)
+
+
+@pytest.mark.parametrize("kind", WORLDS)
+def test_brief_slide_draft_and_edition_show_the_same_sentence(built: Built, kind: Kind) -> None:
+    report = dataclasses.replace(published(built[1]), answer=made_up_answer(kind))
+    brief = brief_of(report)
+    with debug_mode(False):
+        slide = svg(draw_plane(report, brief, SLIDE))
+    doors = {
+        "brief": re.sub("<[^>]*>", "", render_brief(brief, wide="", narrow="").split("<body>")[1]),
+        "slide": " ".join(re.findall(r"<text[^>]*>([^<]*)", slide)),
+        "draft": re.sub("<[^>]*>", "", draft_xml(report)),
+        "edition": readme_of(report, place="editions/2026", has_loads=False, earlier=()),
+    }
+    for name, text in doors.items():
+        assert plain(report.answer.headline) in plain(text), name
