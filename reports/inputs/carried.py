@@ -13,10 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from releases.catalogue import Release
 from replay.runs.replay_folder import as_cells
-from reports.inputs.replays import Replay
+from reports.inputs.replays import Replay, ReportError
 from schema.computed_tables import CELL_KEY
+from storage.signatures import find_faults
+from storage.sums import MANIFEST, manifest_of
+from verdict.calibration import Standing, standing_of
 from verdict.evidence import COLUMNS
+from verdict.rule import RULE_VERSION
 
 FOLDER = "loads"
 """Name of the folder beside the page."""
@@ -117,3 +122,42 @@ def read_carried(folder: Path, *, checksum: str, name: str) -> tuple[Replay, Map
         name=name,
     )
     return replay, facts.get(BACKCAST)
+
+
+def carried_by(folder: Path, manifest: Mapping[str, Any]) -> tuple[Replay, Standing] | None:
+    """Return the replay that the report in `folder` carries, and what the back-cast that it carries says of
+    it; None if it carries no loads. `manifest` is the report's."""
+    stated = manifest["replay"]
+    carried = stated and read_carried(folder, checksum=stated["checksum"], name=stated["name"])
+    if not carried:
+        return None
+    replay, back_cast = carried
+    return replay, standing_of(back_cast, manifest["backcast"], of=replay.provenance)
+
+
+def read_loads_of(folder: Path, release: Release, allowed_signers: Path) -> tuple[Replay, Standing]:
+    """Return the replay and the back-cast that a report of this code's rule carries, over the pages of a
+    release.
+
+    Raises ReportError.
+    """
+    if not (folder / MANIFEST).is_file():
+        raise ReportError(f"{folder} is no report: it has no {MANIFEST}")
+    if broken := find_faults(folder, allowed_signers):
+        raise ReportError(f"the report {folder} is damaged ({', '.join(broken)}); restore it from a copy")
+    manifest = manifest_of(folder)
+    carried = carried_by(folder, manifest)
+    if carried is None:
+        raise ReportError(f"the report {folder} carries no loads")
+    if manifest["rule_version"] != RULE_VERSION:
+        raise ReportError(
+            f"the loads of {folder} are of version {manifest['rule_version']} of the rule, this code has "
+            f"{RULE_VERSION}: take firstflight of commit {manifest['commit']}"
+        )
+    named = manifest["release"]
+    if (named["crawl"], named["version"]) != (str(release.crawl), release.version):
+        raise ReportError(
+            f"the loads of {folder} are of pages of {named['crawl']}, version {named['version']}, not of "
+            f"{release.crawl}, version {release.version}: choose that release with --crawl"
+        )
+    return carried

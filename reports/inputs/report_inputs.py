@@ -8,6 +8,7 @@ from typing import Literal
 
 from recordings.pages.recording import SETS
 from releases.catalogue import Damaged, Release, Withdrawn, iter_versions, months_with_release
+from reports.inputs.carried import read_loads_of
 from reports.inputs.replays import Replay, ReportError, choose_replay
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, is_recorded
@@ -56,21 +57,23 @@ def read_inputs(
     year: int,
     crawl: str | None,
     with_replay: bool,
-    which: str | tuple[Replay, Standing] | None = None,
+    which: str | Path | tuple[Replay, Standing] | None = None,
     release_version: int | None = None,
     year_before: int | Literal["newest"] | None = "newest",
     other_sets: Collection[str] = SETS,
 ) -> ReportInputs:
     """Find and read the inputs once their checksums and signatures hold; raises ReportError.
 
-    `which` replay: FULL, or a decision by its eight characters, or the replay and the back-cast that a report
-    carries; by default the only one. `release_version` is the newest by default; `year_before` is the version
-    of the release of twelve months earlier that sizes are compared with, or None for no comparison;
-    `other_sets` are those of other years that may be compared with.
+    `which` replay: FULL, or a decision by its eight characters, or the folder of a report that carries its
+    loads, or these with the back-cast; by default the only one. `release_version` is the newest by default;
+    `year_before` is the version of the release of twelve months earlier that sizes are compared with, or None
+    for no comparison; `other_sets` are those of other years that may be compared with.
     """
     signers = places.allowed_signers
     release = _release(places.releases, year, crawl, release_version, signers)
     last_year = newest_version(report_versions(places.reports / str(year - 1)))
+    if isinstance(which, Path):
+        which = read_loads_of(which, release, signers)
     replay, back_cast = which if isinstance(which, tuple) else (None, None)
     if with_replay and not isinstance(which, tuple):
         replay = choose_replay(places.replays, places.decisions, release, which, signers)

@@ -14,12 +14,11 @@ from recordings.pages.recording import AUGUST_2025, SETS
 from reports.content import FORMAT_VERSION, Report, parse_content
 from reports.document.compose import compose
 from reports.forms.forms import band_columns, csv_text
-from reports.inputs.carried import read_carried
+from reports.inputs.carried import carried_by
 from reports.inputs.replays import ReportError
 from reports.inputs.report_inputs import Places, ReportInputs, read_inputs
 from storage.signatures import find_faults
 from storage.sums import manifest_of
-from verdict.calibration import standing_of
 from verdict.rule import RULE_VERSION
 
 
@@ -148,11 +147,8 @@ def _with_loads(
     """Return the inputs with the loads that the report carries, or else with the replay that the manifest
     names, and whether they are carried."""
     stated = manifest["replay"]
-    carried = read_carried(folder, checksum=stated["checksum"], name=stated["name"])
-    if carried is not None:
-        replay, content = carried
-        back_cast = standing_of(content, manifest["backcast"], of=replay.provenance)
-        return read_inputs(places, **named, with_replay=True, which=(replay, back_cast)), True
+    if carried := carried_by(folder, manifest):
+        return read_inputs(places, **named, with_replay=True, which=carried), True
     inputs = read_inputs(places, **named, with_replay=True, which=stated["name"])
     if inputs.replay is None or inputs.replay.checksum != stated["checksum"]:
         raise ReportError(

@@ -1,6 +1,7 @@
 """`firstflight report build`: a version of a year's report."""
 
 import datetime
+from pathlib import Path
 
 import click
 
@@ -35,6 +36,12 @@ from verdict.evidence import EvidenceError
     "end of its folder's name.  [default: the only decision, else full]",
 )
 @click.option(
+    "--loads",
+    metavar="REPORT",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Judge the loads that the report in this folder carries, such as editions/2026, and load nothing.",
+)
+@click.option(
     "--version",
     metavar="N|next",
     type=Pattern("N|next", f"[1-9][0-9]{{0,3}}|{NEXT}", f"write a number from 1 to 9999, or {NEXT}"),
@@ -58,6 +65,7 @@ def build(
     crawl: str | None,
     without_replay: bool,
     which: str | None,
+    loads: Path | None,
     version: str | None,
     reason: str | None,
     corrects: str | None,
@@ -78,11 +86,12 @@ def build(
       firstflight report build --year 2026
       firstflight report build --year 2026 --crawl 2026-11 --json
       firstflight report build --year 2026 --replay 0e5c2f1a
+      firstflight report build --year 2026 --crawl 2025-08 --loads editions/2026 --version 2 --reason "plainer words" --corrects "the headline"
       firstflight report build --year 2026 --version 2 --reason "two sites were withdrawn" --corrects "shares by up to 0.1 %"
       firstflight report build --year 2026 --version next --reason "yearly run" --corrects "nothing that is known"
     """  # noqa: E501
-    if without_replay and which:
-        raise click.UsageError("give either --replay or --without-replay")
+    if sum(map(bool, (without_replay, which, loads))) > 1:
+        raise click.UsageError("give one of --replay, --loads and --without-replay")
     day = (date or datetime.datetime.now(datetime.UTC)).date().isoformat()
     number = int(version) if version and version != NEXT else None
     wanted = Wanted(version=NEXT if version == NEXT else number, reason=reason, corrects=corrects, date=day)
@@ -92,7 +101,11 @@ def build(
     ):
         settings.check_signer()
         inputs = read_inputs(
-            report_places(settings), year=year, crawl=crawl, with_replay=not without_replay, which=which
+            report_places(settings),
+            year=year,
+            crawl=crawl,
+            with_replay=not without_replay,
+            which=loads or which,
         )
         published = publish_report(
             inputs,

@@ -29,7 +29,7 @@ from reports.publishing.edition import MOST_BYTES, MOST_FILES
 from reports.publishing.recompute import items, recompute_items
 from schema.released_tables import released_tables
 from storage.report_versions import Publication, find_version, withdraw
-from storage.sums import broken_sums, manifest_of, sha256
+from storage.sums import broken_sums, manifest_of, seal, sha256
 from tests.circles import thorough
 from tests.factories.published_report import write_version
 from tests.factories.undrawn import undrawn
@@ -42,10 +42,10 @@ EDITION = Path(__file__).parents[3] / "editions" / "2026"
 STORED_SITES = Path(__file__).parents[2] / "releases" / "stored" / "schema-1" / "site.parquet"
 
 OF_ITS_COMMIT = {
-    *("number-fits", "shares", "kinds", "fig-kinds", "cdf-bands"),
-    *("ledger", "groups", "fig-prices"),
+    *("number-fits", "number-resent", "shares", "kinds", "fig-kinds", "cdf-bands"),
+    *("ledger", "groups", "beside"),
 }
-"""Items that version 1 has by the code of its commit: intervals over sites, and the answers of the ledger."""
+"""Items that version 1 has by the code of its commit: intervals over sites, and words of the verdict."""
 
 
 def run(data_dir: Path, *arguments: str) -> Result:
@@ -247,3 +247,66 @@ def test_an_illustrative_withdrawn_or_missing_report_has_no_edition(
     place.mkdir()
     (place / "mine").write_text("")
     assert f"{place} is there, and holds no edition" in refusal(made_up_report, place)
+
+
+def test_the_next_version_is_built_from_the_loads_that_the_edition_carries(
+    content: Any, again: tuple[Any, int], rebuilt: tuple[Path, Any], tmp_path: Path
+) -> None:
+    shutil.copytree(rebuilt[0] / "releases", tmp_path / "releases")
+    before = content["publication"]["version"]
+    shutil.copytree(EDITION, tmp_path / "reports" / "2026" / f"v{before}")
+    build = ("report", "build", "--year", "2026", "--loads", str(EDITION), "--crawl")
+    made = ("--version", str(before + 1), "--reason", "plainer words", "--corrects", "the headline", "--json")
+    with undrawn():
+        built = run(tmp_path, *build, "2025-08", *made)
+        assert built.exit_code == 0, built.output
+        report = json.loads(built.stdout)
+        assert report["verdict"] == again[0]
+        assert report["replay"]["sha256"] == content["replay"]["sha256"]
+        other = run(tmp_path, *build, "2020-07", *made)
+    assert (other.exit_code, other.stdout) == (1, "")
+    assert "choose that release with --crawl" in other.stderr
+    version = tmp_path / "reports" / "2026" / f"v{before + 1}"
+    carried = [read_carried(folder, checksum="", name="b63d4696") for folder in (version, EDITION)]
+    assert carried[0] is not None
+    assert carried[1] is not None
+    assert all(new.equals(old) for new, old in zip(carried[0][0].loads, carried[1][0].loads, strict=True))
+
+
+def test_what_carries_no_loads_or_is_damaged_is_refused(rebuilt: tuple[Path, Any], tmp_path: Path) -> None:
+    def refusal(folder: Path) -> str:
+        call = ("report", "build", "--year", "2026", "--crawl", "2025-08", "--loads", str(folder))
+        result = run(rebuilt[0], *call)
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+        return result.stderr
+
+    assert "is no report" in refusal(tmp_path)
+    shutil.copytree(EDITION, tmp_path / "damaged")
+    (tmp_path / "damaged" / "loads" / "loads.parquet").write_bytes(b"")
+    assert "is damaged (loads/loads.parquet)" in refusal(tmp_path / "damaged")
+    assert "carries no loads" in refusal(rebuilt[0] / "reports" / "2026" / "v1")
+
+
+def test_a_report_that_uncommitted_code_built_has_no_edition(tmp_path: Path) -> None:
+    version = tmp_path / "reports" / "2026" / "v1"
+    shutil.copytree(EDITION, version)
+    facts = manifest_of(version)
+    del facts["files"]
+    seal(version, facts | {"commit": f"{facts['commit']}-dirty"})
+    refused = run(tmp_path, "report", "edition", str(tmp_path / "edition"), "--year", "2026")
+    assert (refused.exit_code, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
+    assert "was built by code with changes that are not committed" in refused.stderr
+
+
+def test_an_edition_says_by_which_commit_each_earlier_version_is_computed_again(tmp_path: Path) -> None:
+    reports = tmp_path / "reports" / "2026"
+    for number in (1, 2):
+        shutil.copytree(EDITION, reports / f"v{number}")
+        facts = manifest_of(reports / f"v{number}")
+        del facts["files"]
+        seal(reports / f"v{number}", facts | {"commit": f"{number}abc"})
+    written = run(tmp_path, "report", "edition", str(tmp_path / "editions" / "2026"), "--year", "2026")
+    assert written.exit_code == 0, written.output
+    text = (tmp_path / "editions" / "2026" / "README.md").read_text(encoding="utf-8")
+    assert "Version 1 and the code that computes it again are in the history: `git checkout 1abc`." in text
+    assert "2abc" not in text
