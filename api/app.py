@@ -63,7 +63,7 @@ ROUTERS = (
     first_flight.router,
     citations.router,
     outside_routes.router,
-    files.router,
+    *files.ROUTERS,
     citations.pages,
     *annual_reports.ROUTERS,
     pages.router,

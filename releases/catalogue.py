@@ -4,8 +4,8 @@ releases/month=2026-11/device=desktop/vantage=local/arm=tcp/kind=localweb/versio
     crawl.parquet site.parquet visit.parquet connection.parquet response.parquet
     item.parquet distribution.parquet dictionary.json manifest.json SHA256SUMS, and SHA256SUMS.sig if signed;
     recording.json if it is of pages that somebody else recorded; what describes it
-    (releases/descriptions/write.py): croissant.json datapackage.json CITATION.cff dictionary.html
-    changelog.md data-changelog.md method.md sample.csv
+    (releases/descriptions/write.py): croissant.json CITATION.cff dictionary.html changelog.md
+    data-changelog.md method.md sample.csv
 
 A withdrawn version holds only tombstone.json.
 """

@@ -1,11 +1,12 @@
 """Published files, served from disk with their checksum as ETag."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
@@ -15,9 +16,14 @@ from api.http.problems import Problem
 from api.routes.answers import FileAnswer
 from api.routes.parameters import CrawlPath, FilePath, ShelfDep, VersionPath
 from api.routes.provenance import relate_to_release
+from api.routes.remembered import Remembered
 from api.stored.shelf import Version, Volume
+from releases.descriptions.croissant import CROISSANT, with_addresses
 
+described = APIRouter(route_class=Remembered)
 router = APIRouter()
+ROUTERS = (described, router)
+"""Routers in the order in which they are asked: paths of the later one include those of the earlier one."""
 
 MEDIA_TYPES = {
     ".parquet": "application/vnd.apache.parquet",
@@ -68,8 +74,8 @@ def file_answers(request: Request, volume: Volume, route: str, **named: object) 
 
 
 def release_files(request: Request, version: Version) -> list[FileAnswer]:
-    """The files of a release."""
-    return file_answers(request, version, "release_file", **version.key)
+    """The files of a release, as they were published."""
+    return file_answers(request, version, "release_exact", **version.key)
 
 
 class StoredFile(FileResponse):
@@ -129,13 +135,39 @@ def stored(request: Request, volume: Volume, name: str, **headers: str) -> Store
     )
 
 
+@described.get(f"/releases/{{crawl}}/v{{version}}/{CROISSANT}", name="release_croissant")
+def release_croissant(
+    request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath
+) -> JSONResponse:
+    """The Croissant description of a release with the addresses of its files, so that mlcroissant reads it
+    by URL; the file itself, which names the files beside it, is below files/."""
+    release_version = shelf.version(crawl, version)
+    relate_to_release(request, release_version)
+    path, _ = request.app.state.library.file(release_version, CROISSANT)
+
+    def address_of(name: str) -> str:
+        is_here = name in release_version.files
+        return link(request, "release_file", **release_version.key, name=name) if is_here else name
+
+    try:
+        return JSONResponse(with_addresses(json.loads(path.read_bytes()), address_of))
+    except (OSError, ValueError, LookupError, TypeError) as exc:
+        raise Problem("damaged-release", f"{CROISSANT} cannot be read") from exc
+
+
+@router.get(
+    "/releases/{crawl}/v{version}/files/{name}",
+    name="release_exact",
+    response_class=Response,
+    responses=A_FILE,
+)
 @router.get(
     "/releases/{crawl}/v{version}/{name}", name="release_file", response_class=Response, responses=A_FILE
 )
 def release_file(
     request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath, name: FilePath
 ) -> Response:
-    """One file of a release. It never changes: a correction is a new version."""
+    """One file of a release, as SHA256SUMS lists it. It never changes: a correction is a new version."""
     release_version = shelf.version(crawl, version)
     if not release_version.files:
         release_version.readable  # noqa: B018  # raises the Problem that says why

@@ -1,6 +1,6 @@
 """croissant.json: a release as MLCommons' Croissant 1.1 describes data sets, in JSON-LD."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +11,13 @@ from releases.descriptions.tables import Table
 from schema.authors import Author
 from schema.released_tables import definition
 
+CROISSANT = "croissant.json"
+"""Name of the file."""
+
 VERSION = "http://mlcommons.org/croissant/1.1"
+
+ENCODING = "application/x-parquet"
+"""Media type of Parquet in Croissant; mlcroissant reads no other one."""
 
 TERMS = (
     "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field", "fileProperty", "fileObject",  # noqa: E501
@@ -60,13 +66,25 @@ def croissant(work: Work, tables: Sequence[Table]) -> dict[str, Any]:
                 "name": table.file,
                 "contentUrl": table.file,
                 "contentSize": f"{table.bytes} B",
-                "encodingFormat": "application/vnd.apache.parquet",
+                "encodingFormat": ENCODING,
                 "sha256": table.sha256,
             }
             for table in tables
         ],
         "recordSet": [_record_set(table) for table in tables],
     }
+
+
+def with_addresses(document: dict[str, Any], address_of: Callable[[str], str]) -> dict[str, Any]:
+    """Return a release's document with the address of each file in place of its name, for readers by URL.
+
+    The document may be of an earlier version, whose media type mlcroissant does not read.
+    """
+    files = [
+        {**file, "contentUrl": address_of(file["contentUrl"]), "encodingFormat": ENCODING}
+        for file in document["distribution"]
+    ]
+    return {**document, "distribution": files}
 
 
 def _creator(author: Author) -> dict[str, Any]:

@@ -13,16 +13,11 @@ import pyarrow.parquet as pq
 from releases.catalogue import Manifest, Release
 from releases.citation.forms import cff
 from releases.citation.work import cite_release
-from releases.descriptions.croissant import croissant
-from releases.descriptions.data_package import data_package
+from releases.descriptions.croissant import CROISSANT, croissant
 from releases.descriptions.documents import SNAPSHOTS, changelog, dictionary_page, snapshot
-from releases.descriptions.tables import KEYS, Table, tables_in
-from storage.sums import sha256
+from releases.descriptions.tables import tables_in
 
 CITATION = "CITATION.cff"
-CROISSANT = "croissant.json"
-DATA_PACKAGE = "datapackage.json"
-
 SAMPLE = "sample.csv"
 
 MOST_PAGES = 1000
@@ -56,24 +51,8 @@ def describe(folder: Path, manifest: Manifest, *, like: Path) -> None:
     work = cite_release(manifest)
     if not work.refusal:
         _write(folder / CITATION, cff(work))
-    tables = tables_in(folder, manifest.files)
-    _write(folder / CROISSANT, _json(croissant(work, tables)))
-    package = data_package(work, f"{manifest.crawl}".lower(), tables, _sample(folder))
-    _write(folder / DATA_PACKAGE, _json(package))
-
-
-def _sample(folder: Path) -> Table:
-    """Write the sample, and say what it is."""
-    place = folder / SAMPLE
-    schema = write_sample(folder / "visit.parquet", place)
-    return Table(
-        name="sample",
-        file=SAMPLE,
-        sha256=sha256(place),
-        bytes=place.stat().st_size,
-        schema=schema,
-        key=KEYS["visit"],
-    )
+    _write(folder / CROISSANT, _json(croissant(work, tables_in(folder, manifest.files))))
+    write_sample(folder / "visit.parquet", folder / SAMPLE)
 
 
 def _json(value: dict[str, Any]) -> str:
@@ -84,7 +63,7 @@ def _write(place: Path, text: str) -> None:
     place.write_text(text, encoding="utf-8", newline="\n")
 
 
-def write_sample(visits: Path, place: Path) -> pa.Schema:
+def write_sample(visits: Path, place: Path) -> None:
     """Write the sample of the Parquet file `visits` to `place`; its columns are those of the file,
     except lists."""
     schema = pa.schema([field for field in pq.read_schema(visits) if not pa.types.is_list(field.type)])
@@ -94,11 +73,10 @@ def write_sample(visits: Path, place: Path) -> pa.Schema:
             SAMPLE_QUERY.format(columns=columns), params={"path": str(visits)}
         ).to_arrow_table()
     pyarrow.csv.write_csv(sample.cast(schema), place)
-    return schema
 
 
 def check_descriptions(release: Release) -> tuple[bool, str]:
-    """Return true if every table stands with its checksum, size and columns in both descriptors
+    """Return true if every table stands with its checksum, size and columns in the descriptor
     and the sample is of the release.
 
     OSError, or an error of DuckDB or Arrow, if a file cannot be read.
@@ -106,17 +84,20 @@ def check_descriptions(release: Release) -> tuple[bool, str]:
     wrong = []
     tables = tables_in(release.path, release.manifest.files)
     try:
-        package = {resource["path"]: resource for resource in _read(release, DATA_PACKAGE)["resources"]}
-        stated = {file["contentUrl"]: file["sha256"] for file in _read(release, CROISSANT)["distribution"]}
+        described = json.loads((release.path / CROISSANT).read_text(encoding="utf-8"))
+        files = {file["contentUrl"]: file for file in described["distribution"]}
+        columns = {
+            records["name"]: [field["source"]["extract"]["column"] for field in records["field"]]
+            for records in described["recordSet"]
+        }
         for table in tables:
-            resource = package[table.file]
-            columns = [field["name"] for field in resource["schema"]["fields"]]
-            if (resource["hash"], resource["bytes"], columns) != (
-                f"sha256:{table.sha256}", table.bytes, table.schema.names
-            ) or stated[table.file] != table.sha256:  # fmt: skip
+            file = files[table.file]
+            if (file["sha256"], file["contentSize"], columns[table.name]) != (
+                table.sha256, f"{table.bytes} B", table.schema.names
+            ):  # fmt: skip
                 wrong.append(table.file)
     except (ValueError, KeyError, TypeError) as exc:
-        return False, f"{DATA_PACKAGE} or {CROISSANT} cannot be used: {exc!r}"
+        return False, f"{CROISSANT} cannot be used: {exc!r}"
     sampled, held = _sampled(release)
     if sampled != held or sampled > MOST_PAGES:
         wrong.append(SAMPLE)
@@ -132,8 +113,3 @@ def _sampled(release: Release) -> tuple[int, int]:
         row = database.execute(MADE_UP, paths).fetchone()
     assert row is not None  # an aggregate always returns a row
     return int(row[0]), int(row[1])
-
-
-def _read(release: Release, name: str) -> dict[str, list[dict[str, Any]]]:
-    content: dict[str, list[dict[str, Any]]] = json.loads((release.path / name).read_text(encoding="utf-8"))
-    return content

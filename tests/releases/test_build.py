@@ -60,7 +60,7 @@ def test_the_manifest_describes_the_release(database_18: Engine, tmp_path: Path)
         [f"{model.__tablename__}.parquet" for model in RELEASED]
         + ["item.parquet", "distribution.parquet", "dictionary.json", "manifest.json", "SHA256SUMS"]
         + ["dictionary.html", "changelog.md", "data-changelog.md", "method.md", "sample.csv"]
-        + ["croissant.json", "datapackage.json"]
+        + ["croissant.json"]
     )
     assert broken_sums(release.path) == []
     assert (release.manifest.licence, release.manifest.list_checksum) == ("CC-BY-4.0", "ab" * 32)

@@ -3,32 +3,38 @@
 import csv
 import dataclasses
 import json
+import os
 import shutil
+import subprocess
+import sys
+import urllib.request
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import frictionless
 import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import text
 
 from releases.build import build
-from releases.catalogue import Release
+from releases.catalogue import Release, read_release
 from releases.descriptions.documents import snapshot
 from releases.descriptions.write import MOST_PAGES, describe, write_sample
 from releases.verify import verify
 from schema.tables import RELEASED
 from tests.conftest import with_tables
 from tests.factories import stored_crawl
+from tests.firstflight.commands.served import served
 from tests.releases.citation.cff_schema import valid_cff
 from tests.releases.test_verify import resum
 
 pytestmark = pytest.mark.process
 
+STORED = Path(__file__).parents[1] / "stored" / "schema-1"
+
 DESCRIPTIONS = {
-    "CITATION.cff", "changelog.md", "croissant.json", "data-changelog.md", "datapackage.json", "dictionary.html", "method.md",  # noqa: E501
+    "CITATION.cff", "changelog.md", "croissant.json", "data-changelog.md", "dictionary.html", "method.md",
     "sample.csv",
 }  # fmt: skip
 MOST_BYTES = 600_000
@@ -89,27 +95,48 @@ def test_the_croissant_is_valid_by_mlcroissant(release: Release, caplog: pytest.
     assert not [record for record in caplog.records if "not standard" in record.message]
 
 
-def test_the_data_package_is_valid_by_frictionless(release: Release) -> None:
-    package = read(release, "datapackage.json")
-    assert list(frictionless.Package.metadata_validate(package)) == []
-    assert {resource["path"] for resource in package["resources"]} == {
-        f"{name}.parquet" for name in TABLES
-    } | {"sample.csv"}
-    for resource in package["resources"]:
-        content = (release.path / resource["path"]).read_bytes()
-        assert resource["bytes"] == len(content)
-        assert resource["hash"] == f"sha256:{release.manifest.files[resource['path']]}"
+LOAD = """
+import sys, mlcroissant
+dataset = mlcroissant.Dataset(jsonld=sys.argv[1])
+for records in dataset.metadata.record_sets:
+    print(records.uuid, len(next(iter(dataset.records(record_set=records.uuid)))))
+"""
+"""Prints each set of records with the number of fields of its first record."""
 
 
-def test_the_sample_is_valid_by_its_schema_and_of_the_release(release: Release) -> None:
-    (resource,) = [
-        resource
-        for resource in read(release, "datapackage.json")["resources"]
-        if resource["name"] == "sample"
-    ]
-    del resource["hash"], resource["bytes"]
-    report = frictionless.Resource.from_descriptor(resource, basepath=str(release.path)).validate()
-    assert report.valid, report.flatten(["rowNumber", "fieldName", "message"])
+def load(croissant: Path | str, cache: Path) -> dict[str, int]:
+    """The record sets that mlcroissant reads, with the number of fields of the first record of each."""
+    call = [sys.executable, "-W", "ignore", "-c", LOAD, str(croissant)]
+    environment = {**os.environ, "CROISSANT_CACHE": str(cache)}
+    done = subprocess.run(call, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return {name: int(fields) for name, fields in map(str.split, done.stdout.splitlines())}
+
+
+def columns_of(release: Release) -> dict[str, int]:
+    return {name: len(pq.read_schema(release.file(name)).names) for name in sorted(TABLES)}
+
+
+def test_mlcroissant_reads_a_record_of_every_table_from_the_folder(release: Release, tmp_path: Path) -> None:
+    assert load(release.path / "croissant.json", tmp_path) == columns_of(release)
+
+
+def test_mlcroissant_reads_a_record_of_every_table_by_address_also_of_an_earlier_schema_version(
+    release: Release, tmp_path: Path
+) -> None:
+    earlier = read_release(STORED)
+    for one in (release, earlier):
+        shutil.copytree(one.path, one.crawl.path(tmp_path / "releases", version=1))
+    environment = {"FIRSTFLIGHT_DATA_DIR": str(tmp_path), "FIRSTFLIGHT_CACHE_DIR": str(tmp_path / "cache")}
+    with served(environment) as address:
+        for one in (release, earlier):
+            folder = f"{address}releases/{one.crawl}/v1"
+            assert load(f"{folder}/croissant.json", tmp_path / "downloads") == columns_of(one)
+            with urllib.request.urlopen(f"{folder}/files/croissant.json") as answer:
+                assert answer.read() == (one.path / "croissant.json").read_bytes()
+
+
+def test_the_sample_has_final_visits_of_the_release(release: Release) -> None:
     visits = pq.read_table(release.file("visit"), partitioning=None).to_pylist()
     final = {str(visit["id"]): visit["host"] for visit in visits if visit["is_final"]}
     with (release.path / "sample.csv").open(newline="", encoding="utf-8") as file:
@@ -181,9 +208,10 @@ def test_the_dictionary_as_a_page_defines_every_column(release: Release) -> None
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("datapackage.json", '"bytes": ', '"bytes": 1'),
+        ("croissant.json", '"contentSize": "', '"contentSize": "1'),
         ("croissant.json", '"sha256": "', '"sha256": "0'),
-        ("datapackage.json", '"resources"', '"sources"'),
+        ("croissant.json", '"column": "wire_bytes"', '"column": "bytes"'),
+        ("croissant.json", '"recordSet"', '"sets"'),
         ("croissant.json", "{", "["),
         ("sample.csv", ".test", ".example"),
     ],
