@@ -28,6 +28,8 @@ def without_slash(request: Request) -> RedirectResponse | None:
 
     Links of pages are paths from the root, so that a page is the same at both.
     """
+    if getattr(request.scope.get("route"), "path", "").endswith("/"):
+        return None  # the slash is part of the address
     path = request.scope["path"].rstrip("/")
     # Two slashes at the beginning would lead to another host.
     if path == request.scope["path"] or not path or path.startswith("//"):

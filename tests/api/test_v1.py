@@ -241,6 +241,11 @@ def test_a_slash_leads_to_no_address_that_is_not_there(client: TestClient, path:
     assert_problem(answer, "not-found", 404)
 
 
+def test_an_address_whose_slash_is_its_own_does_not_lead_to_another_one(client: TestClient) -> None:
+    answer = client.get("/reports/1999/v1/", follow_redirects=False)
+    assert_problem(answer, "no-such-report", 404)
+
+
 def test_an_invalid_year_is_a_problem(client: TestClient) -> None:
     assert_problem(client.get("/reports/next"), "bad-parameter", 400, mentions="year")
 

@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
@@ -18,6 +19,8 @@ from tests.factories.made_up_crawl import write_tables
 from tests.factories.made_up_replay import at_once
 from tests.factories.published_report import CITABLE, write_version
 
+CROISSANT = Path(__file__).parents[2] / "releases" / "stored" / "schema-1" / "croissant.json"
+
 BASE_URL = "http://testserver"
 
 
@@ -28,7 +31,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     root = tmp_path_factory.mktemp("data")
     rows = CrawlName(month="2026-11")
     write_tables(root / "tables", made_up())
-    others = {path.name: path for path in (root / "tables").iterdir()}
+    others = {path.name: path for path in [*(root / "tables").iterdir(), CROISSANT]}
     for crawl in (rows, CrawlName(month="2026-10")):
         write_release_with_items(root / "releases", crawl, others=others, rows={"visit": SITES})
     record(root / "releases", [f"{rows}/v1"], wrong="too large", advice="wait", date="2026-12-04")
