@@ -177,29 +177,28 @@ class Browser:
             override["userAgentMetadata"] = self._guise.metadata
         await session.send("Emulation.setUserAgentOverride", override)
 
-    async def drain(self, context: BrowserContext, *, timeout_s: float = MARK_TIMEOUT_S) -> bool:
-        """Wait until all that the browser has logged so far has been read; False if that takes too long.
+    async def drain(self, context: BrowserContext, *, timeout_s: float = MARK_TIMEOUT_S) -> int | None:
+        """Wait until all that the browser has logged so far has been read, and return the log's time of that
+        moment; None if it takes too long.
 
         Chromium holds back up to 14 events until more come. Setting cookies makes more, without traffic.
         """
-        names, passed = self.log.mark()
+        names, passing = self.log.mark()
         cookies = [{"name": name, "value": "1", "url": "http://firstflight.invalid/"} for name in names]
         setting = asyncio.ensure_future(context.add_cookies(cookies))  # type: ignore[arg-type]  # a TypedDict by another name
-        passing = asyncio.ensure_future(passed.wait())
         try:
             async with asyncio.timeout(timeout_s):
                 # The answer may queue behind a flood of the page's events, and is not needed; an error is.
-                await asyncio.wait({setting, passing}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait((setting, passing), return_when=asyncio.FIRST_COMPLETED)
                 if setting.done():
                     await setting
-                await passing
+                return await passing
         except (TimeoutError, PlaywrightError):
-            return passed.is_set()
+            return passing.result() if passing.done() and not passing.cancelled() else None
         finally:
-            for task in (setting, passing):
-                task.cancel()
-            await asyncio.gather(setting, passing, return_exceptions=True)
-        return True
+            passing.cancel()
+            setting.cancel()
+            await asyncio.gather(setting, return_exceptions=True)
 
     async def end_pages(self) -> None:
         """Kill the renderers; the browser lives on, and the rest of its log is still to come."""

@@ -69,7 +69,7 @@ class LogStream:
         self._assembler = Assembler()
         self._requests = OpenRequests(0)
         self._assembling = threading.Lock()
-        self._marks: dict[str, asyncio.Event] = {}
+        self._marks: dict[str, asyncio.Future[int]] = {}
         self._loop = asyncio.get_running_loop()
         self._drain = Drain(path, self._read)
 
@@ -96,10 +96,11 @@ class LogStream:
             self._requests = OpenRequests(self._began_ms)
             return self._began_ms
 
-    def stop(self) -> int:
-        """End the recording, and return its time: later events are no part of it."""
-        self._assembler.stop_ms = now_ms()
-        return self._assembler.stop_ms
+    def stop(self, at_ms: int) -> int:
+        """End the recording at a time, and return it: events that are read from now on and happened later
+        are no part of it."""
+        self._assembler.stop_ms = at_ms
+        return at_ms
 
     def finish(self) -> Traffic:
         """Return the recorded traffic; complete once a mark made after `stop` has passed."""
@@ -145,10 +146,11 @@ class LogStream:
         """Return Chromium's name of a network error."""
         return self.reader.error(number)
 
-    def mark(self) -> tuple[list[str], asyncio.Event]:
-        """Return names of cookies to set, and an event that is set when the log before them has been read."""
+    def mark(self) -> tuple[list[str], asyncio.Future[int]]:
+        """Return names of cookies to set, and the future of the log's time at which they were set,
+        which is there when the log before them has been read."""
         token = secrets.token_hex(8)
-        passed = self._marks[f"{token}-{MARKS - 1}"] = asyncio.Event()
+        passed = self._marks[f"{token}-{MARKS - 1}"] = self._loop.create_future()
         self._drain.hurry()
         return [f"{token}-{n}" for n in range(MARKS + 15)], passed
 
@@ -165,16 +167,21 @@ class LogStream:
     def _take(self, event: Event[Any]) -> None:
         self._newest = max(self._newest, event.source)
         if event.name == COOKIE_ADDED:
-            self._pass(event.params["name"])
+            self._pass(event.params["name"], event.time_ms)
         elif event.time_ms >= self._began_ms:
             self._requests.feed(event)
             self._assembler.feed(event)
         else:  # the visit before had it: Chromium writes in batches
             self._assembler.begin_after(event.source)
 
-    def _pass(self, name: str) -> None:
+    def _pass(self, name: str, time_ms: int) -> None:
         passed = self._marks.pop(name, None)
         if passed is not None:
             self._drain.rest()
             with contextlib.suppress(RuntimeError):  # the loop has ended: no caller waits
-                self._loop.call_soon_threadsafe(passed.set)
+                self._loop.call_soon_threadsafe(_tell, passed, time_ms)
+
+
+def _tell(passed: asyncio.Future[int], time_ms: int) -> None:
+    if not passed.done():  # its caller waits no longer
+        passed.set_result(time_ms)

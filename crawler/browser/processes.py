@@ -1,14 +1,23 @@
-"""Process trees and their memory, read from /proc (proc(5)), which every user may read."""
+"""Process trees, their memory and their work, read from /proc (proc(5)), which every user may read."""
 
 import os
 from collections import defaultdict
+from typing import NamedTuple
 
 OWN_MEMORY = (b"RssAnon:", b"RssShmem:")
 """Lines of /proc/PID/status that are summed; mapped files, which all processes of a browser share,
 are left out."""
 
 
+NAMES = (b"Worker", b"IOT")
+"""Parts of the names of threads that run workers (DedicatedWorker), or pass messages on between processes
+(Chrome_IOThread, Chrome_ChildIOT)."""
+READY = b") R "
+"""Part of /proc/PID/stat of a thread that runs or waits for a processor."""
+
 READ_BYTES = 1 << 16
+
+MS = 1_000_000
 
 
 def list_parents() -> dict[int, int]:
@@ -57,6 +66,75 @@ def memory_bytes(root: int) -> int:
 def own_memory_bytes(pid: int) -> int:
     """Return the anonymous and shared memory of one process."""
     return sum(_status(pid))
+
+
+class Work(NamedTuple):
+    """What a thread has had to do since it began, in nanoseconds."""
+
+    ran_ns: int
+    """Time on a processor."""
+    waited_ns: int
+    """Time for which it was ready to run while others had the processors, up to when it last ran."""
+
+
+NO_WORK = Work(0, 0)
+
+
+class WorkMeter:
+    """Reads what those threads of a browser have to do that lead from one response to the next request.
+
+    They are the main threads of `root` and all processes below it, and the threads of NAMES. On a kernel that
+    does not tell (CONFIG_SCHED_INFO, CONFIG_PROC_CHILDREN) they have nothing to do.
+    """
+
+    def __init__(self, root: int) -> None:
+        """Take the first reading."""
+        self._root = root
+        self._readings: list[tuple[int, dict[int, Work]]] = []
+        self.is_ready = False
+        """True if a thread was ready to run at the last reading."""
+        self.read(0)
+
+    def read(self, time_ms: int) -> None:
+        """Take a reading at this time."""
+        work = {}
+        self.is_ready = False
+        family = [self._root]
+        for pid in family:
+            for thread in _list_threads(pid):
+                folder = f"/proc/{pid}/task/{thread}"
+                family += map(int, _read(f"{folder}/children").split())
+                if thread == pid or any(name in _read(f"{folder}/comm") for name in NAMES):
+                    times = _read(f"{folder}/schedstat").split()
+                    work[thread] = Work(int(times[0]), int(times[1])) if times else NO_WORK
+                    self.is_ready |= READY in _read(f"{folder}/stat")
+        self._readings.append((time_ms, work))
+
+    def busy_ms(self, since_ms: int) -> int:
+        """Return for how long the busiest thread had something to do until the last reading, in milliseconds:
+        from the last reading at or before `since_ms` on."""
+        before = [work for time_ms, work in self._readings if time_ms <= since_ms]
+        return max(map(sum, self._compare(before[-1])), default=0) // MS
+
+    @property
+    def waited_ms(self) -> int:
+        """Longest time for which a thread waited for a processor between the first reading and the last."""
+        return max((work.waited_ns for work in self._compare(self._readings[0][1])), default=0) // MS
+
+    def _compare(self, before: dict[int, Work]) -> list[Work]:
+        """Return what each thread has had to do from a reading until the last."""
+        _, last = self._readings[-1]
+        return [
+            Work(*(late - early for late, early in zip(work, before.get(thread, NO_WORK), strict=True)))
+            for thread, work in last.items()
+        ]
+
+
+def _list_threads(pid: int) -> list[int]:
+    try:
+        return [int(entry.name) for entry in os.scandir(f"/proc/{pid}/task")]
+    except OSError:  # it has just ended
+        return []
 
 
 def _status(pid: int) -> list[int]:

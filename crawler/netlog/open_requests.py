@@ -74,6 +74,7 @@ class OpenRequests:
         self.open.pop(event.source, None)
 
     def _note_move(self, event: Event[Any]) -> OpenRequest | None:
+        """Note that a request moves: also one that reads on what another one began to fetch."""
         request = self.open.get(event.source)
         if request is not None:
             request.moved_ms = event.time_ms
@@ -96,7 +97,7 @@ class OpenRequests:
             request.awaits_bytes = event.phase == "BEGIN"
 
 
-HANDLERS: dict[tuple[str, str], Callable[[OpenRequests, Event[Any]], None]] = {
+HANDLERS: dict[tuple[str, str], Callable[[OpenRequests, Event[Any]], object]] = {
     ("REQUEST_ALIVE", "BEGIN"): OpenRequests._on_begin,
     ("REQUEST_ALIVE", "END"): OpenRequests._on_end,
     ("URL_REQUEST_START_JOB", "BEGIN"): OpenRequests._on_asked,
@@ -106,6 +107,7 @@ HANDLERS: dict[tuple[str, str], Callable[[OpenRequests, Event[Any]], None]] = {
     ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): OpenRequests._on_answered,
     ("HTTP_TRANSACTION_READ_BODY", "BEGIN"): OpenRequests._on_read,
     ("HTTP_TRANSACTION_READ_BODY", "END"): OpenRequests._on_read,
+    ("URL_REQUEST_JOB_FILTERED_BYTES_READ", "NONE"): OpenRequests._note_move,
 }
 """Handlers by event and phase."""
 

@@ -11,6 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from crawler.browser.browser import Browser
 from crawler.browser.logstream import now_ms, read_clocks
 from crawler.browser.open_pages import OpenPage, close_quietly
+from crawler.browser.processes import WorkMeter
 from crawler.capture.capture import HANDED_OVER_MS, Capture
 from crawler.devtools.document import MainDocument
 from crawler.errors import PageCrashed, VisitTimeout
@@ -84,7 +85,8 @@ class Recorder:
                 attempt.lost = True
         except PlaywrightError as exc:
             attempt.error = translate_error(exc)
-        attempt.stop_ms = browser.log.stop()
+        if attempt.stop_ms is None:
+            attempt.stop_ms = browser.log.stop(now_ms())
         attempt.ended_at = datetime.datetime.now(datetime.UTC)
         if isinstance(attempt.error, PageCrashed):
             attempt.broken = f"the page crashed: {attempt.error}"
@@ -131,11 +133,10 @@ class Recorder:
             attempt.error = exc if isinstance(exc, VisitTimeout) else translate_error(exc)
             attempt.stop_reason = "budget" if isinstance(attempt.error, VisitTimeout) else "failed"
             return
-        settled = loop.time() + settle_s
         self._browser.pages.prepare()
-        if await self._wait_for_quiet(page.context, min(self._deadline, settled)):
+        if await self._wait_for_quiet(page.context, settle_s):
             attempt.stop_reason = "quiet"
-        elif settled <= self._deadline:
+        elif loop.time() < self._deadline:
             attempt.stop_reason = "busy"
         else:
             attempt.error, attempt.stop_reason = VisitTimeout("the time budget ran out"), "budget"
@@ -185,25 +186,38 @@ class Recorder:
             raise VisitTimeout("the time budget ran out")
         await task
 
-    async def _wait_for_quiet(self, context: BrowserContext, until: float) -> bool:
-        """Wait until the network is idle (`crawler.netlog.open_requests`).
+    async def _wait_for_quiet(self, context: BrowserContext, settle_s: float) -> bool:
+        """Wait until the network is idle (`crawler.netlog.open_requests`), and end the recording there.
 
-        False if that is not so by `until`. The page's own events are cheap to ask but know nothing of
-        workers, nor of bodies that the page does not read. The network log knows all but lags until it is
-        flushed, so it is asked when the page's events have stood still.
+        False if that is not so within `settle_s`, or by the deadline. Neither time counts while the browser's
+        threads wait for a processor, and the network is not idle while they have something to do: what they
+        ask for next comes later on a busy machine, and after a long task of the page.
+
+        The page's own events are cheap to ask but know nothing of workers, nor of bodies that the page does
+        not read. The network log knows all but lags until it is flushed, so it is asked when the page's
+        events have stood still.
         """
         attempt, browser, loop = self.attempt, self._browser, asyncio.get_running_loop()
-        while (left_s := until - loop.time()) > 0:
-            wait_s = attempt.last_event_s + QUIET_MS / 1000 - loop.time()
+        settled = loop.time() + settle_s
+        meter = await asyncio.to_thread(WorkMeter, browser.pid)
+        while True:
+            left_s = min(self._deadline, settled + meter.waited_ms / 1000) - loop.time()
+            if left_s <= 0:
+                return False
+            wait_s, read_ms = attempt.last_event_s + QUIET_MS / 1000 - loop.time(), None
             if wait_s <= 0:
-                if not await browser.drain(context, timeout_s=_left_s(until)):
+                read_ms = await browser.drain(context, timeout_s=left_s)
+                if read_ms is None:
                     return False
-                wait_s = (browser.log.idle_at_ms - now_ms()) / 1000
-                if wait_s <= 0:
+            await asyncio.to_thread(meter.read, now_ms())
+            if read_ms is not None:
+                idle_ms = browser.log.idle_at_ms
+                wait_s = (idle_ms + meter.busy_ms(idle_ms - QUIET_MS) - read_ms) / 1000
+                if wait_s <= 0 and not meter.is_ready and attempt.last_event_s * 1000 <= read_ms:
+                    attempt.stop_ms = browser.log.stop(read_ms)  # before any other event is heard
                     return True
             # An end of a request in the meantime is seen in time: QUIET_MS have then to pass since that end.
-            await asyncio.sleep(min(wait_s, QUIET_MS / 1000, left_s))
-        return False
+            await asyncio.sleep(min(max(wait_s, POLL_S), QUIET_MS / 1000))
 
     async def _read_to_end(self, context: BrowserContext | None) -> None:
         """Read the log to the end of the recording, and take what it says."""
@@ -248,13 +262,13 @@ class Recorder:
         """Wait for the end of the log; a page that keeps the browser too busy to get there is ended."""
         until = self._deadline + DRAINED_BY_S
         limit_s = min(DRAIN_S, _left_s(until))
-        if not self._is_stuck and await self._browser.drain(context, timeout_s=limit_s):
+        if not self._is_stuck and await self._browser.drain(context, timeout_s=limit_s) is not None:
             return True
         if not self._browser.alive:
             return False
         self.attempt.mark_broken("the page left the browser no time for anything else")
         await self._browser.end_pages()
-        return await self._browser.drain(context, timeout_s=_left_s(until))
+        return await self._browser.drain(context, timeout_s=_left_s(until)) is not None
 
     async def _close(self, context: BrowserContext) -> None:
         try:

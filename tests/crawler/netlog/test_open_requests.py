@@ -40,6 +40,7 @@ FULL = [*READING, (300, READ, "END")]
         ([*FULL, (900, READ, "BEGIN")], 900 + ANSWER_MS),
         ([*ANSWERED, (110, "URL_REQUEST_START_JOB", "BEGIN")], 110 + ANSWER_MS),
         ([*FULL, (400, ALIVE, "END")], 400 + QUIET_MS),
+        ([*BEGUN, (1_000, "URL_REQUEST_JOB_FILTERED_BYTES_READ", "NONE")], 1_000 + ANSWER_MS),
     ],
     ids=[
         "nothing",
@@ -51,6 +52,7 @@ FULL = [*READING, (300, READ, "END")]
         "read-again",
         "redirected",
         "ended",
+        "shared",
     ],
 )
 def test_a_request_is_waited_for_as_long_as_it_may_still_move(

@@ -163,7 +163,7 @@ def test_a_page_that_keeps_the_browser_from_answering_is_ended_before_its_log_is
         done.append("pages ended")
         await end_pages(browser)
 
-    async def noted_drain(browser: Browser, *arguments: Any, **options: Any) -> bool:
+    async def noted_drain(browser: Browser, *arguments: Any, **options: Any) -> int | None:
         done.append("log awaited")
         return await drained(browser, *arguments, **options)
 
@@ -238,7 +238,7 @@ def test_a_renderer_has_bounded_memory_and_can_be_killed_alone(chromium: Path) -
             await browser.end_pages()
             async with asyncio.timeout(60):
                 await crashed.wait()
-            assert await browser.drain(context, timeout_s=20)
+            assert await browser.drain(context, timeout_s=20) is not None
             await context.close()
 
     asyncio.run(end())
