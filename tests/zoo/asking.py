@@ -125,6 +125,56 @@ HINTED = Page(
     ),
 )
 
+
+async def send_hints(request: Request, reply: Reply) -> None:
+    """Send two 103, each of which announces a script, then the document; Chromium heeds the first alone."""
+    await asyncio.sleep(0.1)
+    for name in ("x", "y"):
+        await reply.inform(103, fields(f"link: </several-hints/{name}>; rel=preload; as=script"))
+        await asyncio.sleep(0.1)
+    scripts = "".join(f"<script src=/several-hints/{name}></script>" for name in ("x", "y"))
+    await answer(f"<!doctype html><link rel=icon href=data:,>{scripts}".encode(), HTML)(request, reply)
+
+
+HINTED_TWICE = Page(
+    host="hints.test",
+    document=send_hints,
+    cases=(
+        Case(
+            id="several-hints",
+            routes={f"HERE/{name}": answer(b"0;", SCRIPT, FRESH) for name in ("x", "y")},
+        ),
+    ),
+)
+
+DEFERRED = Page(
+    host="later.test",
+    cases=(
+        Case(
+            id="fetch-later",
+            routes={"HERE/x": bodiless(status=204), "HERE/next": page("elsewhere")},
+            script="fetchLater('HERE/x'); await pause(300); location.href = 'HERE/next';",
+            initiators={"HERE/next": None},
+            apart={"h1": "fetchLater needs https"},
+        ),
+    ),
+)
+
+PRERENDERED = Page(
+    host="prerendered.test",
+    cases=(
+        Case(
+            id="prerender",
+            # The headless shell fetches the document alone, and shows it to nobody.
+            routes={"HERE/ahead": page("<img src=/prerender/image>")},
+            html="""<script type=speculationrules>
+{"prerender": [{"source": "list", "urls": ["HERE/ahead"], "eagerness": "immediate"}]}</script>""",
+            initiators={"HERE/ahead": None},
+            apart={"h1": "Chromium prerenders by rules what is https alone"},
+        ),
+    ),
+)
+
 LEAVING = Page(
     host="leaving.test",
     cases=(
@@ -209,4 +259,4 @@ LARGE = Page(
     ),
 )
 
-PAGES = (AHEAD, HINTED, LEAVING, MANY, CALM, LARGE)
+PAGES = (AHEAD, HINTED, HINTED_TWICE, DEFERRED, PRERENDERED, LEAVING, MANY, CALM, LARGE)
