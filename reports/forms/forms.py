@@ -117,7 +117,7 @@ def index_text(report: Published) -> str:
         for folder, items in (("figures", [*report.figures()]), ("tables", [*report.tables()]))
         for item in items
     ]
-    return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(listed, separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
 def write_forms(

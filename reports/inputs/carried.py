@@ -64,6 +64,7 @@ def carry_loads(folder: Path, replay: Replay | None, backcast: Mapping[str, Any]
         compression="zstd",
         compression_level=22,
         store_schema=False,
+        write_statistics=False,
         use_byte_stream_split=split,
         use_dictionary=coded,
     )
@@ -74,7 +75,14 @@ def carry_loads(folder: Path, replay: Replay | None, backcast: Mapping[str, Any]
         "of": [name for name, _ in facts],
         "json": [json.dumps(content, sort_keys=True) for _, content in facts],
     }
-    pq.write_table(pa.table(written), place / FACTS, compression="zstd", store_schema=False)
+    pq.write_table(
+        pa.table(written),
+        place / FACTS,
+        compression="zstd",
+        compression_level=22,
+        store_schema=False,
+        write_statistics=False,
+    )
 
 
 def _condense(facts: Mapping[str, Any]) -> dict[str, Any]:
