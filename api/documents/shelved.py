@@ -14,6 +14,9 @@ ELSEWHERE = {"../CHANGELOG.md": "changelog.md"}
 EXAMPLE = "https://sizes.example"
 """Address of a service in documents."""
 
+EXAMPLE_RELEASE = "2026-11.desktop.local.tcp.web/v1"
+"""A release in addresses of documents."""
+
 FILES = ("images/", "reproduction/", "zoo/")
 """Folders of docs with the documents' images and tables."""
 
@@ -41,6 +44,17 @@ def name_of(path: str) -> str:
 def text(name: str) -> str:
     """The Markdown of a document; KeyError if there is none of that name."""
     return _at(sources()[name]).read_text(encoding="utf-8")
+
+
+def section(name: str, heading: str) -> str:
+    """The section of a document below a heading of the second level, up to the next one;
+    KeyError if there is none.
+
+    >>> section("recipes", "One release, by URL").lstrip().partition("\\n")[0]
+    '### The whole release, by curl'
+    """
+    parts = (part.partition("\n") for part in text(name).split("\n## ")[1:])
+    return {first: rest for first, _, rest in parts}[heading]
 
 
 def title(name: str) -> str:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import html
 import json
 import re
 import subprocess
@@ -15,11 +16,15 @@ import pytest
 from pyarrow import fs
 
 from firstflight.settings import from_environment
-from releases.catalogue import find_release
+from releases.catalogue import find_release, read_release
+from releases.citation.work import cite_release
+from releases.descriptions.croissant import CROISSANT, croissant
+from releases.descriptions.tables import tables_in
 from releases.publish import publish
 from schema.computed_tables import ITEM
 from schema.crawls import CrawlName
 from tests.api.conftest import item_table, write_release_with_items
+from tests.factories.made_up_release import make_release
 from tests.firstflight.commands.served import address_of, served
 
 PAGE = Path(__file__).parents[3] / "docs" / "recipes.md"
@@ -27,6 +32,7 @@ SITE = "https://sizes.example/"
 STORE = "s3://bucket/releases"
 REGION = "?region=eu-central-1"
 CODE = re.compile(r"^```(python|sql)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+SNIPPET = re.compile(r'<h2[^>]*>([^<]*)</h2>.*?<code class="language-\w+">(.*?)</code>', re.DOTALL)
 WITHIN_S = 60
 """Time limit for a program that runs a recipe, in seconds."""
 
@@ -53,6 +59,12 @@ class Served:
         """Code with the address of this service in place of the page's."""
         return code.replace(SITE, self.address)
 
+    def snippets(self, crawl: CrawlName) -> dict[str, str]:
+        """The code on the page *Use this dataset* of a release, by its heading."""
+        with urllib.request.urlopen(f"{self.address}releases/{crawl}/v1/use") as answer:
+            page = answer.read().decode()
+        return {heading: html.unescape(code) for heading, code in SNIPPET.findall(page)}
+
 
 def items(*, smaller: int) -> pa.Table:
     """The items of `item_table`, more that fit, some of unknown size, and those of inner pages,
@@ -67,10 +79,20 @@ def items(*, smaller: int) -> pa.Table:
     return whole.sort_by([("measure", "ascending"), ("size_bytes", "ascending"), ("rank", "ascending")])
 
 
+def add_description(folder: Path, crawl: CrawlName) -> None:
+    """Add croissant.json to a release."""
+    manifest = read_release(folder).manifest
+    described = croissant(cite_release(manifest), tables_in(folder, manifest.files))
+    (folder / CROISSANT).write_text(json.dumps(described))
+    make_release(folder, crawl, rows=manifest.rows)
+
+
 def serving(folder: Path, crawls: tuple[CrawlName, ...]) -> Iterator[Served]:
     """A service of made-up releases whose shares differ."""
     for smaller, crawl in enumerate(crawls, start=1):
-        write_release_with_items(folder / "releases", crawl, items=items(smaller=100 * smaller))
+        add_description(
+            write_release_with_items(folder / "releases", crawl, items=items(smaller=100 * smaller)), crawl
+        )
     environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
     with served(environment) as address:
         yield Served(address=address, releases=folder / "releases")

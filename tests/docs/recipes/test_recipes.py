@@ -3,6 +3,8 @@
 import csv
 import io
 import re
+import subprocess
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from tests.docs.recipes.conftest import (
     ONE,
     PAGE,
     REGION,
+    SITE,
     STORE,
     Served,
     recipes,
@@ -35,6 +38,8 @@ pytestmark = pytest.mark.process
 GUIDE = PAGE.parent / "guide.md"
 STATEMENT = re.compile(r"^    (SELECT .*?;)$", re.DOTALL | re.MULTILINE)
 RAW = "DuckDB, raw rows by any filter"
+WHOLE = "The whole release, by curl"
+IN_PYTHON = ("pandas", "Polars", "pyarrow", "mlcroissant")
 WORST = "Which sites are worst: "
 COMMAND = re.compile(r"^curl -s 'https://sizes.example(/v1/sites[^']*)'$", re.MULTILINE)
 SECRET = re.compile(r"`(CREATE SECRET \(.*\))`")
@@ -42,7 +47,7 @@ SECRET = re.compile(r"`(CREATE SECRET \(.*\))`")
 
 def test_every_recipe_in_python_and_sql_is_run() -> None:
     tools = {
-        *(ONE + tool for tool in ("pandas", "Polars", "pyarrow", "DuckDB")),
+        *(ONE + tool for tool in (*IN_PYTHON, "DuckDB", "Spark")),
         *(MANY + tool for tool in ("pyarrow", "Polars", "DuckDB", RAW, "Spark")),
         f"{WORST}DuckDB",
     }
@@ -51,17 +56,48 @@ def test_every_recipe_in_python_and_sql_is_run() -> None:
     assert text.count("```python") + text.count("```sql") == len(tools)
 
 
-@pytest.mark.parametrize("tool", ["pandas", "Polars", "pyarrow"])
-def test_a_recipe_of_one_release_gives_the_share_of_the_service(tool: str, service: Served) -> None:
-    _, code = recipes()[ONE + tool]
-    share = run(service.placed(code))["share"]
+def test_the_page_of_a_release_has_every_recipe_of_one_release_with_its_own_address(service: Served) -> None:
+    address = f"{service.address}releases/{MOBILE}/v1/"
+    snippets = service.snippets(MOBILE)
+    assert set(snippets) == {WHOLE, *IN_PYTHON, "DuckDB", "Spark", "R"}
+    assert [tool for tool, code in snippets.items() if address not in code] == []
+    assert SITE not in "".join(snippets.values())
+
+
+@pytest.mark.parametrize("tool", IN_PYTHON)
+def test_a_recipe_of_one_release_gives_the_share_of_the_service(
+    tool: str, service: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what mlcroissant imports warns
+        monkeypatch.setenv("CROISSANT_CACHE", str(tmp_path))
+        share = run(service.snippets(MOBILE)[tool])["share"]
     assert 0 < share < 1
-    assert share == pytest.approx(service.share(NOVEMBER), rel=1e-12)
+    assert share == pytest.approx(service.share(MOBILE), rel=1e-12)
 
 
 def test_duckdb_reads_one_release_by_its_address(service: Served, duckdb_rows: Any) -> None:
-    _, code = recipes()[f"{ONE}DuckDB"]
-    assert duckdb_rows(service.placed(code)) == [[pytest.approx(service.share(NOVEMBER), rel=1e-12)]]
+    (rows,) = duckdb_rows(service.snippets(MOBILE)["DuckDB"])
+    assert rows == [pytest.approx(service.share(MOBILE), rel=1e-12)]
+
+
+def test_one_command_takes_a_whole_release_and_checks_it(service: Served, tmp_path: Path) -> None:
+    def take() -> subprocess.CompletedProcess[str]:
+        command = ["bash", "-ec", service.snippets(MOBILE)[WHOLE]]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+
+    done = take()
+    assert done.returncode == 0, done.stderr
+    release = MOBILE.path(service.releases, version=1)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        path.name: path.read_bytes() for path in release.iterdir()
+    }
+    content = (release / "item.parquet").read_bytes()
+    (release / "item.parquet").write_bytes(content[:-1] + b"?")  # the service refuses it
+    try:
+        assert take().returncode != 0
+    finally:
+        (release / "item.parquet").write_bytes(content)
 
 
 def test_the_statement_in_the_guide_reads_a_release_by_its_address(service: Served, duckdb_rows: Any) -> None:

@@ -1,4 +1,4 @@
-"""The recipe for Spark, taken from docs/recipes.md, reads twelve releases as one table.
+"""The recipes for Spark of docs/recipes.md read twelve releases as one table, and one by its address.
 
 Only `scripts/test --spark` runs this file, as its name does not begin with `test`.
 """
@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -29,15 +30,14 @@ def year(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     yield from serving(tmp_path_factory.mktemp("data"), YEAR)
 
 
-def test_spark_reads_twelve_releases_as_one_table(year: Served) -> None:
+def by_spark(code: str) -> Any:
+    """What code leaves as `found`, by Spark in its own environment."""
     python = python_with("spark", option="--tests --spark")
     if shutil.which("java") is None:
         pytest.fail("Java is missing: run scripts/setup --tests --spark")
-    _, code = recipes()[f"{MANY}Spark"]
-    code = code.replace(STORE.replace("s3:", "s3a:"), str(year.releases))
     environment = {**os.environ, "PYSPARK_SUBMIT_ARGS": LOCAL, "SPARK_LOCAL_IP": "127.0.0.1"}
     answer = subprocess.run(
-        [python, "-c", f"import json\n{code}\nprint(json.dumps(shares))"],
+        [python, "-c", f"import json\n{code}\nprint(json.dumps(found))"],
         env=environment,
         capture_output=True,
         text=True,
@@ -45,6 +45,17 @@ def test_spark_reads_twelve_releases_as_one_table(year: Served) -> None:
         check=False,
     )
     assert answer.returncode == 0, answer.stderr
+    return json.loads(answer.stdout)
+
+
+def test_spark_reads_twelve_releases_as_one_table(year: Served) -> None:
+    _, code = recipes()[f"{MANY}Spark"]
+    code = code.replace(STORE.replace("s3:", "s3a:"), str(year.releases))
     shares = {crawl.month: year.share(crawl) for crawl in YEAR}
     assert len(set(shares.values())) == len(YEAR)
-    assert json.loads(answer.stdout) == pytest.approx(shares, rel=1e-12)
+    assert by_spark(f"{code}\nfound = shares") == pytest.approx(shares, rel=1e-12)
+
+
+def test_spark_reads_one_release_by_its_address(year: Served) -> None:
+    code = year.snippets(YEAR[2])["Spark"]
+    assert by_spark(f"{code}\nfound = share") == pytest.approx(year.share(YEAR[2]), rel=1e-12)
