@@ -17,7 +17,7 @@ import html
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from releases.interval import Interval
 from storage.packet_audit import PacketAudit
@@ -154,6 +154,25 @@ def quantity(value: float | None, unit: str, digits: int = DIGITS, *, near: Iter
         if value is None
         else _with_unit(significant(value, digits, near=[*near, *wholes(unit)]), unit)
     )
+
+
+def percent(share: float | None) -> str:
+    """Return a share of 1 in per cent, as a measured number.
+
+    >>> [percent(share).replace(NARROW, " ") for share in (0.5, 0.99999, 1.0, 0.00123, 0.0)]
+    ['50.0 %', '99.999 %', '100 %', '0.123 %', '0.00 %']
+    """
+    return quantity(None if share is None else 100 * share, "%")
+
+
+def between(ends: Sequence[str]) -> str:
+    """Return an interval in words, of its ends in words, with a common unit named once.
+
+    >>> between(["41.5 %", "44.8 %"]), between(["980 B", "1.20 kB"]), between(["<0.1 %", "0.2 %"]), between(["998 ms", "1 359 ms"])
+    ('41.5 to 44.8 %', '980 B to 1.20 kB', '<0.1 to 0.2 %', '998 to 1 359 ms')
+    """  # noqa: E501
+    (lower, *unit), (_, *other) = (re.split(r"\s(?=\D*$)", end) for end in ends)
+    return f"{lower if unit == other else ends[0]} to {ends[1]}"
 
 
 def estimate(

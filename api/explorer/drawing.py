@@ -23,7 +23,8 @@ from api.charts import (
     wrapped,
 )
 from api.explorer.comparison import Band, Comparison, Curve, Panel
-from api.routes.pages import label, percent
+from api.routes.pages import label
+from releases.formatting import percent
 
 LEAST_WIDTH = 300
 """Least width of a plot and its axis beside another one."""

@@ -33,10 +33,9 @@ from api.outside.years import (
     RecordedSet,
     in_year,
     letter_sets,
-    percent,
     published_shares,
 )
-from releases.formatting import interval_text, number, size, stated
+from releases.formatting import interval_text, number, percent, size, stated
 from releases.outside.lines import Line, draw_lines
 from releases.outside.points import Point
 from releases.outside.series import KINDS

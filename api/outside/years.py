@@ -28,7 +28,6 @@ from releases.changes import (
     compare_values,
     pooled_shares,
 )
-from releases.formatting import stated
 from releases.slow_start import MSS_FIG1
 from replay.backcast.published import SERVICES
 from replay.backcast.services import sizes
@@ -221,11 +220,6 @@ def list_rows(sets: Sequence[RecordedSet], pairs: Sequence[Pair]) -> Iterator[Ye
                 lower=change.change.lower,
                 upper=change.change.upper,
             )
-
-
-def percent(share: float) -> str:
-    """A share in whole percent."""
-    return stated(round(100 * share), "%")
 
 
 def letter_sets(sets: Sequence[RecordedSet]) -> dict[str, RecordedSet]:

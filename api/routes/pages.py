@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import importlib.resources
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,10 +42,11 @@ from releases.cdf import count_incomplete, is_stated
 from releases.citation.licences import licence_page
 from releases.citation.work import Work
 from releases.formatting import (
-    NARROW,
     apart,
+    between,
     grouped,
     packet_agreement,
+    percent,
     quantity,
     size,
     stated,
@@ -93,43 +93,20 @@ def in_words(distributions: Sequence[DistributionAnswer]) -> str:
     )
 
 
-def percent(share: float) -> str:
-    """A share in percent to one decimal place; only exact values are shown as 0 % or 100 %.
-
-    >>> [percent(share).replace(NARROW, " ") for share in (0.5, 0.99999, 1.0, 0.00001)]
-    ['50.0 %', '>99.9 %', '100 %', '<0.1 %']
-    """
-    if share in (0, 1):
-        shown = f"{share:.0%}"
-    elif share > 0.999:
-        shown = ">99.9%"
-    else:
-        shown = "<0.1%" if share < 0.001 else f"{share:.1%}"
-    return shown.replace("%", f"{NARROW}%")
-
-
 def level(share: float) -> str:
     """A share that was stated, as a level of confidence, in percent.
 
+    >>> from releases.formatting import NARROW
     >>> level(0.95).replace(NARROW, " ")
     '95 %'
     """
     return stated(100 * share, "%")
 
 
-def between(ends: Sequence[str]) -> str:
-    """An interval in words, with a common unit named once.
-
-    >>> between(["41.5 %", "44.8 %"]), between(["980 B", "1.20 kB"]), between(["<0.1 %", "0.2 %"]), between(["998 ms", "1 359 ms"])
-    ('41.5 to 44.8 %', '980 B to 1.20 kB', '<0.1 to 0.2 %', '998 to 1 359 ms')
-    """  # noqa: E501
-    (lower, *unit), (_, *other) = (re.split(r"\s(?=\D*$)", end) for end in ends)
-    return f"{lower if unit == other else ends[0]} to {ends[1]}"
-
-
 def milliseconds(time_us: int | None) -> str:
     """A time in µs as milliseconds with three significant digits.
 
+    >>> from releases.formatting import NARROW
     >>> [milliseconds(time).replace(NARROW, " ") for time in (1250, 2_470_400)], milliseconds(None) == quantity(None, "ms")
     (['1.25 ms', '2 470 ms'], True)
     """  # noqa: E501

@@ -4,8 +4,12 @@
 const SNAP = 7; // pixels within which the cross-hair goes to a window
 const STEP = 6; // pixels of an arrow key
 
-const percent = share =>
-  (share === 0 || share === 1 ? `${100 * share}` : share > 0.999 ? ">99.9" : share < 0.001 ? "<0.1" : (100 * share).toFixed(1)) + "\u202f%";
+// A share in per cent as releases/formatting.py writes it: three significant digits, or as many as keep it below 100.
+function percent(share) {
+  let digits = 3;
+  while (share < 1 && Number((100 * share).toPrecision(digits)) === 100) digits += 1;
+  return `${(100 * share).toPrecision(digits)}\u202f%`;
+}
 
 function bytes(size) {
   const unit = Math.min(3, Math.max(0, Math.floor(Math.log10(size) / 3 + 1e-9)));

@@ -3,8 +3,7 @@ and draw bands around the curves."""
 
 from pathlib import Path
 
-from api.routes.pages import between, percent
-from releases.formatting import size
+from releases.formatting import between, percent, size
 from releases.strata.statistics import FEW_SITES
 from schema.computed_tables import MEASURES
 from schema.crawls import CrawlName
