@@ -42,8 +42,9 @@ DESCRIPTORS_KEPT = 128
 CLIENT_SHARE = 0.25
 """Largest share of the connections that one client holds; beyond it, its oldest are closed."""
 
-HEADER_BYTES = 16 * 1024
-"""Upper limit of the request line and header section together; a longer one gets status 431."""
+READ_BYTES = 64 * 1024
+"""Upper limit of what is read of a request line and header section. The application refuses a long one with
+a problem (`api.http.hosts`); above this limit, and above a hundred fields, granian's own 431 has no body."""
 
 HEADER_TIMEOUT_S = 10.0
 """Time limit for a complete header section, and for an idle connection."""
@@ -140,7 +141,7 @@ def serve(
         backlog=BACKLOG,
         backpressure=most,
         http1_settings=HTTP1Settings(
-            header_read_timeout=round(header_timeout_s * 1000), max_buffer_size=HEADER_BYTES
+            header_read_timeout=round(header_timeout_s * 1000), max_buffer_size=READ_BYTES
         ),
         log_level=LogLevels.warning,
         respawn_failed_workers=True,

@@ -1,4 +1,4 @@
-"""Refuses requests whose host or whose length is ambiguous,
+"""Refuses requests whose host or whose length is ambiguous, or whose header is too long,
 and finds the base URL of the links in their answers."""
 
 import dataclasses
@@ -10,6 +10,9 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.http.problems import Problem, problem_response
+
+HEADER_BYTES = 16 * 1024
+"""Upper limit of the request line and header section together; a longer one gets status 431."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """Host names of requests from the machine itself, such as health checks or tunnels."""
@@ -80,8 +83,20 @@ def _is_private(name: str) -> bool:
     return address.is_private and "%" not in name  # what follows a scope's % is any text
 
 
+def _check_length(scope: Scope) -> None:
+    """Raise Problem where the request line and the header section are longer than HEADER_BYTES."""
+    line = len(scope["method"]) + len(scope["raw_path"]) + len(scope["query_string"]) + len(" ? HTTP/1.1\r\n")
+    fields = sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"])
+    if line + fields > HEADER_BYTES:
+        raise Problem(
+            "header-too-large",
+            f"the address and the header of the request have more than {HEADER_BYTES:,} bytes: ask for less",
+        )
+
+
 class PlainRequests:
-    """Refuses requests for other hosts, with several Host headers, or with Transfer-Encoding.
+    """Refuses requests for other hosts, with several Host headers, with Transfer-Encoding, or with a header
+    that is too long.
 
     `scope["base_url"]` is what the links of the answer begin with.
     """
@@ -95,6 +110,7 @@ class PlainRequests:
         """ASGI."""
         if scope["type"] == "http":
             try:
+                _check_length(scope)
                 host = self._checked(scope["headers"])
             except Problem as problem:
                 await problem_response(problem, scope["path"])(scope, receive, send)

@@ -52,6 +52,7 @@ KINDS = [
     Kind("damaged-file", 503, "The stored file is damaged and must be restored from a copy"),
     Kind("bad-range", 416, "The range is outside the file"),
     Kind("misdirected", 421, "Nothing is served under that host name"),
+    Kind("header-too-large", 431, "The address and the header of the request are too long"),
     Kind("busy", 503, "Too many requests are being worked on"),
     Kind("not-found", 404, "Nothing is served at this address"),
     Kind("lab-off", 404, "The lab is off"),

@@ -101,6 +101,24 @@ def test_a_header_section_that_is_too_large_is_refused(port: int, header: bytes)
     assert answer.startswith(b"HTTP/1.1 431")
 
 
+@pytest.mark.parametrize(("query", "header"), [(60_000, 1), (0, 17_000), (8_400, 8_400)])
+def test_an_address_or_a_header_that_is_too_long_is_a_problem_that_says_so(
+    port: int, query: int, header: int
+) -> None:
+    ends = b"Host: localhost\r\nConnection: close\r\nX: " + b"a" * header + b"\r\n\r\n"
+    answer = ask(port, b"GET /v1/crawls?x=" + b"a" * query + b" HTTP/1.1\r\n" + ends)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 431")
+    assert b"content-type: application/problem+json" in head.lower()
+    assert (json.loads(body)["status"], "16,384 bytes" in json.loads(body)["detail"]) == (431, True)
+
+
+def test_an_address_of_nearly_the_limit_is_read(port: int) -> None:
+    ends = b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    answer = ask(port, b"GET /v1/crawls?x=" + b"a" * 16_000 + ends)
+    assert answer.startswith(b"HTTP/1.1 400")  # no such parameter
+
+
 @pytest.mark.parametrize(
     "framing",
     [
