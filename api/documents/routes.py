@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse, Response
 from api.documents import shelved
 from api.http.links import relate
 from api.http.problems import Problem
+from api.http.redirects import Elsewhere
 from api.routes.files import MEDIA_TYPES
 from api.routes.pages import page
 from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
@@ -43,6 +44,8 @@ def data_dictionary(request: Request) -> Response:
 @router.get("/documents/{name:path}", name="document")
 def document(request: Request, name: str) -> Response:
     """One document, or an image or a table of one."""
+    if name.endswith("/"):
+        raise Elsewhere(request.app.url_path_for("document", name=quote(name.rstrip("/"))))
     if name not in shelved.files():
         return show_document(request, name)
     relate(request, "license", licence_page(LICENCE))

@@ -24,12 +24,13 @@ async def _redirect(_request: Request, exc: Exception) -> RedirectResponse:
 
 
 def without_slash(request: Request) -> RedirectResponse | None:
-    """Redirect from an address that ends with a slash to the one without, if a route has it; else None.
+    """Redirect from an address of no route that ends with a slash to the one without, if that has a route;
+    else None.
 
     Links of pages are paths from the root, so that a page is the same at both.
     """
-    if getattr(request.scope.get("route"), "path", "").endswith("/"):
-        return None  # the slash is part of the address
+    if "route" in request.scope:
+        return None
     path = request.scope["path"].rstrip("/")
     # Two slashes at the beginning would lead to another host.
     if path == request.scope["path"] or not path or path.startswith("//"):

@@ -242,8 +242,8 @@ def test_a_slash_leads_to_no_address_that_is_not_there(client: TestClient, path:
 
 
 def test_an_address_whose_slash_is_its_own_does_not_lead_to_another_one(client: TestClient) -> None:
-    answer = client.get("/reports/1999/v1/", follow_redirects=False)
-    assert_problem(answer, "no-such-report", 404)
+    for path, kind in (("/reports/1999/v1/", "no-such-report"), ("/reports/2026/v0/", "no-such-file")):
+        assert_problem(client.get(path, follow_redirects=False), kind, 404)
 
 
 def test_an_invalid_year_is_a_problem(client: TestClient) -> None:

@@ -6,6 +6,12 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
 
 from api.app import create_app
 from api.lab.queue import Queue
@@ -20,6 +26,14 @@ from tests.factories.made_up_replay import at_once
 from tests.factories.published_report import CITABLE, write_version
 
 CROISSANT = Path(__file__).parents[2] / "releases" / "stored" / "schema-1" / "croissant.json"
+
+CONFORMANCE = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+"""What every answer has to be: no server error, and as documented."""
 
 BASE_URL = "http://testserver"
 

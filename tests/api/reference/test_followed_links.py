@@ -10,19 +10,13 @@ import schemathesis
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, seed, settings
 from schemathesis import Case, GenerationMode
-from schemathesis.checks import not_a_server_error
 from schemathesis.core.failures import FailureGroup
 from schemathesis.core.transport import Response
 from schemathesis.openapi.checks import UndefinedStatusCode
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 
 from api.lab.networks import usual_network
 from tests.api.lab.conftest import har
-from tests.api.reference.conftest import BASE_URL
+from tests.api.reference.conftest import BASE_URL, CONFORMANCE
 from tests.api.reference.links import LINKS, linked
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
@@ -36,13 +30,6 @@ LEAST_FOLLOWED = 600
 MOST_SEEDS = 10
 """Most seeds of walks. Hypothesis draws constants of the modules that are loaded too, so that walks differ by
 the tests that ran before, and those of one seed may miss a link."""
-
-CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_schema_conformance,
-]
 
 CURSOR = r"$response.body#/next#regex:[?&]cursor=([^&]+)"
 """Cursor in the URL of the next page, which readers follow as it is,
@@ -155,7 +142,7 @@ def walked(service: TestClient, described: dict[str, Any], number: int = 1) -> c
             return Response.from_httpx2(answer, verify=False)
 
         def validate_response(self, response: Response, case: Case[Any], **_kwargs: object) -> None:
-            case.validate_response(response, checks=CHECKS)
+            case.validate_response(response, checks=CONFORMANCE)
             step = self.recorder.cases[case.id]
             if step.transition is not None and step.is_transition_applied and response.status_code < 400:
                 followed[step.transition.id] += 1
