@@ -86,6 +86,7 @@ def test_a_release_lists_files_whose_checksums_hold(client: TestClient) -> None:
         "distribution.parquet",
         "item.parquet",
         "manifest.json",
+        "site.parquet",
     ]
     for file in release["files"]:
         response = client.get(file["url"])
