@@ -25,7 +25,7 @@ async def replay_in_process(
 ) -> PageReplay:
     """Replay the first page of a HAR file; `progress` takes how many loads are done and planned.
 
-    Raises Problem if the file cannot be replayed or the lab fails.
+    Raises Problem if the file cannot be replayed, the lab fails, or is not built yet.
     A cancellation ends the process and its guest.
     """
     try:

@@ -69,11 +69,12 @@ def violations(page: Page) -> list[str]:
 def unreadable(page: Page) -> list[str]:
     """A line if the page is wider than its screen, for letters that are too small,
     and for drawings that are made smaller."""
-    page.wait_for_function(LOADED)
+    # At one moment: a script may put another drawing in between two.
+    shrunk_once_loaded = f"least => ({LOADED})() && ({SHRUNK})(least)"
+    shrunk = page.wait_for_function(shrunk_once_loaded, arg=LEAST_SCALE).json_value()
     width, shown = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     too_wide = [f"the page is {width} px wide on a screen of {shown} px"] if width > shown else []
     small = page.evaluate(SMALL_LABELS, LEAST_PX)
-    shrunk = page.evaluate(SHRUNK, LEAST_SCALE)
     return [
         *too_wide,
         *(f"letters below {LEAST_PX} px: {one}" for one in small[:NODES]),

@@ -46,7 +46,7 @@ def test_a_running_crawl_has_hours_lanes_bounds_failures_and_disk(client: TestCl
         ">not yet</td>",
         ">crawler1/4711</th>",
         ">net::ERR_NAME_NOT_RESOLVED</td>",
-        "(7.5 %) · <strong>less than a tenth is free</strong>",
+        "(7.50 %) · <strong>less than a tenth is free</strong>",
     ):
         assert part in shown
 

@@ -80,7 +80,7 @@ def test_the_result_has_its_numbers_as_text_and_neither_script_nor_style_within(
     assert "4 requests are of later ones" in text
     assert len(re.findall("<svg height", text)) == len(NETWORKS) * len(WINDOWS)
     assert f"10.0{NARROW}% sent again" not in text
-    assert f"1.0{NARROW}% sent again" in text  # 10 kB of 1 MB at IW 10
+    assert f"1.00{NARROW}% sent again" in text  # 10 kB of 1 MB at IW 10
     assert text.count("12 https://site1.test/12.css") == len(NETWORKS)
     assert "<script" not in text
     assert "style=" not in text

@@ -223,12 +223,32 @@ def test_a_replay_that_is_given_up_leaves_neither_a_process_nor_a_file(hanging_l
     assert not is_alive(pid)
 
 
-@pytest.mark.process
-def test_a_program_that_fails_is_an_answer_without_names(tmp_path: Path) -> None:
-    """There is no kernel in the folder, and the message that says so has its path."""
+def without_a_lab(cache: Path) -> Path:
+    """A cache whose kernel and player are programs that end at once."""
+    for path in (kernel.kernel_path(cache), player.player_path(cache)):
+        path.parent.mkdir(parents=True)
+        path.symlink_to("/bin/false")
+    return cache
 
+
+@pytest.mark.process
+def test_a_lab_that_is_not_built_yet_asks_to_try_again(tmp_path: Path) -> None:
     async def work() -> None:
         await replay_in_process(tmp_path, har(), [usual_network()], lambda _done, _planned: None)
+
+    with pytest.raises(Problem) as caught:
+        asyncio.run(work())
+    assert caught.value.kind.id == "busy"
+    assert "the lab's kernel is not built yet" in (caught.value.detail or "")
+
+
+@pytest.mark.process
+def test_a_program_that_fails_is_an_answer_without_names(tmp_path: Path) -> None:
+    """The kernel in the folder is none, and the message that says so has its path."""
+
+    async def work() -> None:
+        cache = without_a_lab(tmp_path)
+        await replay_in_process(cache, har(), [usual_network()], lambda _done, _planned: None)
 
     with pytest.raises(Problem) as caught:
         asyncio.run(work())
@@ -240,7 +260,8 @@ def test_a_program_that_fails_is_an_answer_without_names(tmp_path: Path) -> None
 def test_a_hostile_file_is_refused_by_the_program_too(tmp_path: Path) -> None:
     async def work() -> None:
         deep = b'{"log": ' + b"[" * 900_000
-        await replay_in_process(tmp_path, deep, [usual_network()], lambda _done, _planned: None)
+        cache = without_a_lab(tmp_path)
+        await replay_in_process(cache, deep, [usual_network()], lambda _done, _planned: None)
 
     with pytest.raises(Problem, match="nested too deeply"):
         asyncio.run(work())

@@ -69,8 +69,8 @@ def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_i
     assert "bbr" in {entry["id"] for entry in stored["ledger"]}
     assert [entry["window"] for entry in stored["half_loaded"]["half-loaded-everyone"]] == [
         "16 paced",
-        16,
-        30,
+        "16",
+        "30",
     ]
 
     again = of_stages(*read_stages(folder)).verdict(read_standing(tmp_path / "backcast"))
