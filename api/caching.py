@@ -1,17 +1,14 @@
-"""A cache of bounded size, and work that is shared between simultaneous requests."""
+"""A cache of bounded size."""
 
-import asyncio
 import collections
 import threading
-from collections.abc import Awaitable, Callable, Hashable
+import weakref
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-from api.http.problems import Problem
+from api.computing import current
 
 V = TypeVar("V")
-
-RETRY_AFTER_S = 2
-"""Retry-After of a refused request: a full queue of uncached distributions takes about this time."""
 
 
 class Bounded(Generic[V]):
@@ -23,18 +20,21 @@ class Bounded(Generic[V]):
         self._held = 0
         self._values: collections.OrderedDict[Hashable, tuple[V, int]] = collections.OrderedDict()
         self._lock = threading.Lock()
-        self._computing = threading.RLock()
+        self._computing: weakref.WeakValueDictionary[Hashable, threading.Lock] = weakref.WeakValueDictionary()
 
     def kept(self, key: Hashable, compute: Callable[[], V], *, size: Callable[[V], int]) -> V:
         """The value of `key`, from the cache or else from `compute`.
 
-        Values are computed one at a time, since computing takes more memory than the value.
+        A value is computed once for all who want it at the same time.
         """
         value = self.get(key)
         if value is None:
-            with self._computing:
+            with self._lock:
+                computing = self._computing.setdefault(key, threading.Lock())
+            with computing:
                 value = self.get(key)
                 if value is None:
+                    current().check()
                     value = compute()
                     self.put(key, value, size=size(value))
         return value
@@ -59,35 +59,3 @@ class Bounded(Generic[V]):
             while self._held > self._most:
                 _, (_, gone) = self._values.popitem(last=False)
                 self._held -= gone
-
-
-class SingleFlight(Generic[V]):
-    """Requests for work that is already running wait for its result instead of starting it again."""
-
-    def __init__(self, *, at_once: int, waiting: int) -> None:
-        """At most `at_once` pieces of work run at a time, and at most `waiting` more wait."""
-        self._most = at_once + waiting
-        self._turn = asyncio.Semaphore(at_once)
-        self._under_way: dict[Hashable, asyncio.Task[V]] = {}
-
-    async def join(self, key: Hashable, work: Callable[[], Awaitable[V]]) -> V:
-        """The result of `work`, or of running work with the same key.
-
-        Problem `busy` if too much is waiting.
-        """
-        task = self._under_way.get(key)
-        if task is None:
-            if len(self._under_way) >= self._most:
-                raise Problem(
-                    "busy",
-                    f"too many requests are being worked on; try again in {RETRY_AFTER_S} s",
-                    headers={"Retry-After": str(RETRY_AFTER_S)},
-                )
-            task = self._under_way[key] = asyncio.create_task(self._in_turn(work))
-            task.add_done_callback(lambda _: self._under_way.pop(key))
-        # The first client may disconnect while others still wait.
-        return await asyncio.shield(task)
-
-    async def _in_turn(self, work: Callable[[], Awaitable[V]]) -> V:
-        async with self._turn:
-            return await work()

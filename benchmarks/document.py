@@ -16,6 +16,7 @@ from benchmarks.markdown import describe_measurement, table
 from benchmarks.pages import loads as pages
 from benchmarks.replay import Measured
 from benchmarks.results import FOLDER
+from benchmarks.service import attack
 from benchmarks.service.load import later_sections
 
 DOCUMENT = Path("docs/performance.md")
@@ -124,6 +125,7 @@ SECTIONS = {
     "replay": replay,
     "decide": decide,
     "service": service,
+    "attack": attack.section,
     "pages": pages.section,
 }
 """Sections by the name of their file."""
@@ -133,6 +135,7 @@ HEADINGS = {
     "replay": REPLAY.partition("\n")[0],
     "decide": DECIDE.partition("\n")[0],
     "service": SERVICE.partition("\n")[0],
+    "attack": attack.TEXT.partition("\n")[0],
     "pages": pages.HEAD.partition("\n")[0],
 }
 

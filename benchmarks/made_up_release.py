@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from releases.catalogue import Edition, Manifest, Release
 from releases.strata.party import list_version
 from schema.crawls import CrawlName
+from schema.recorded import released_schema
 from schema.tables import SCHEMA_VERSION
 from storage.sums import seal, sums_now
 
@@ -23,7 +24,9 @@ def seal_release(folder: Path, crawl: CrawlName, rows: Mapping[str, int]) -> Rel
     """Make a folder of files version 1 of the crawl's release, with as many sites as it has visits."""
     ranks = range(1, rows.get("visit", 0) + 1)
     sites = {"rank": pa.array(ranks, pa.int32()), "host": pa.array(map(host_of, ranks), pa.string())}
-    pq.write_table(pa.table(sites), folder / "site.parquet")
+    declared = [(field.name, field.type) for field in released_schema("site", crawl.kind)]
+    columns = [sites[name] if name in sites else pa.nulls(len(ranks), kind) for name, kind in declared]
+    pq.write_table(pa.table(columns, schema=pa.schema(declared)), folder / "site.parquet")
     manifest = Manifest(
         crawl=crawl,
         version=1,

@@ -11,11 +11,11 @@ from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, Response
 from pydantic import Field
 
 from api.charts import NARROW, STYLES, WIDE, Chart
+from api.computing import in_turn
 from api.explorer.comparison import Comparison, Subject, as_csv, compare, draw_png, listed
 from api.explorer.drawing import draw_comparison
 from api.explorer.months import OverMonths, SideBySide, draw_months
@@ -112,10 +112,10 @@ async def choose(
 ) -> Choice:
     """What the parameters choose; the newest release where they name none."""
     named = list({version.name: version for version in map(shelf.find, crawl)}.values())
-    chosen = named or await run_in_threadpool(_newest, request, shelf)
+    chosen = named or await in_turn(_newest)(request, shelf)
     choice = Choice(
         releases=chosen,
-        measures=list(dict.fromkeys(measure)) or await run_in_threadpool(_stated, request, chosen, stratum),
+        measures=list(dict.fromkeys(measure)) or await in_turn(_stated)(request, chosen, stratum),
         windows=sorted(set(iw)) or list(WINDOWS[:3]),
         mss=mss,
         stratum=stratum,

@@ -2,6 +2,8 @@
 
 import ipaddress
 
+from starlette.types import Scope
+
 NETWORK_BITS = 64
 """Length of the prefix by which IPv6 clients are told apart: one client has all addresses of it."""
 
@@ -18,3 +20,12 @@ def identify_client(address: str) -> str:
         return str(parsed)
     mapped = parsed.ipv4_mapped
     return str(mapped or ipaddress.ip_network((parsed, NETWORK_BITS), strict=False))
+
+
+def client_of(scope: Scope) -> str:
+    """Return the client that a request is from."""
+    address: str = (scope.get("client") or ("",))[0]
+    try:
+        return identify_client(address)
+    except ValueError:
+        return address

@@ -54,6 +54,7 @@ KINDS = [
     Kind("misdirected", 421, "Nothing is served under that host name"),
     Kind("header-too-large", 431, "The address and the header of the request are too long"),
     Kind("busy", 503, "Too many requests are being worked on"),
+    Kind("too-costly", 503, "The answer takes more time or memory than the service gives to one"),
     Kind("not-found", 404, "Nothing is served at this address"),
     Kind("lab-off", 404, "The lab is off"),
     Kind("no-such-replay", 404, "No such replay"),

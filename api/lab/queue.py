@@ -7,6 +7,8 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
+from api.computing import busy
+from api.http.places import Places
 from api.http.problems import Problem
 from api.lab.page_replay import PageReplay
 
@@ -15,6 +17,12 @@ LIMIT_S = 60.0
 
 MOST_WAITING = 5
 """Most pages that wait while another is replayed."""
+
+MOST_EACH = 3
+"""Most pages of one client that are replayed or wait, and most of its files that are being uploaded."""
+
+MOST_UPLOADS = 64
+"""Most files that are being uploaded."""
 
 MOST_UPLOADED_BYTES = 100_000_000
 """Most bytes of all files that are being uploaded; an upload that would exceed it is refused."""
@@ -39,6 +47,7 @@ class Job:
 
     id: str
     """A name that nobody can guess: whoever has it sees the result."""
+    client: str
     networks: tuple[str, ...]
     content: bytes
     """The HAR file; empty as soon as its replay has ended."""
@@ -66,19 +75,22 @@ class Queue:
         self._replayer = replayer
         self._limit_s = limit_s
         self._clock = clock
+        self._uploads = Places(
+            MOST_UPLOADS, MOST_EACH, lambda: _busy("too many files are being uploaded to the lab")
+        )
         self._uploaded_bytes = 0
         self._jobs: dict[str, Job] = {}
         self._turn = asyncio.Lock()  # it is given in the order in which it is asked for
         self._work: set[asyncio.Task[None]] = set()
 
     @contextlib.contextmanager
-    def upload(self) -> Iterator[Callable[[int], None]]:
+    def upload(self, client: str) -> Iterator[Callable[[int], None]]:
         """Yield a function that counts an upload's bytes; Problem if all places are taken, or all room for
-        uploads is.
+        uploads is, or what a client may have of them.
 
-        An upload holds no place: whoever sends nothing keeps nobody out.
+        An upload holds no place in the queue: whoever sends nothing keeps nobody out.
         """
-        self._check_places()
+        self._check_places(client)
         arrived = 0
 
         def count(number: int) -> None:
@@ -88,24 +100,28 @@ class Queue:
             arrived += number
             self._uploaded_bytes += number
 
-        try:
-            yield count
-        finally:
-            self._uploaded_bytes -= arrived
+        with self._uploads.take(client):
+            try:
+                yield count
+            finally:
+                self._uploaded_bytes -= arrived
 
     @property
     def _open(self) -> list[Job]:
         """The page that is replayed, and those that wait."""
         return [job for job in self._jobs.values() if job.ended is None]
 
-    def _check_places(self) -> None:
+    def _check_places(self, client: str) -> None:
         if len(self._open) > MOST_WAITING:
             raise _busy(f"{MOST_WAITING} pages wait for the lab already")
+        if sum(job.client == client for job in self._open) >= MOST_EACH:
+            raise _busy(f"{MOST_EACH} pages of yours are in the lab already")
 
-    def add(self, content: bytes, networks: Sequence[str]) -> Job:
-        """Put a page at the end of the queue; Problem if all places were taken while it was uploaded."""
-        self._check_places()
-        job = Job(id=secrets.token_urlsafe(16), networks=tuple(networks), content=content)
+    def add(self, content: bytes, networks: Sequence[str], client: str) -> Job:
+        """Put a page at the end of the queue; Problem if all places, or the client's, were taken while it was
+        uploaded."""
+        self._check_places(client)
+        job = Job(id=secrets.token_urlsafe(16), networks=tuple(networks), content=content, client=client)
         self._jobs[job.id] = job
         work = asyncio.create_task(self._replay(job))
         self._work.add(work)
@@ -158,8 +174,7 @@ class Queue:
 
 
 def _busy(why: str) -> Problem:
-    headers = {"Retry-After": f"{LIMIT_S:.0f}", "Connection": "close"}
-    return Problem("busy", f"{why}; try again in a minute", headers=headers)
+    return busy(why, again_s=LIMIT_S, is_last=True)
 
 
 def outcome(job: Job) -> PageReplay | None:

@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from markupsafe import Markup
 from starlette.status import HTTP_303_SEE_OTHER
 
+from api.http.clients import client_of
 from api.http.problems import Problem
 from api.lab.networks import MOST_CHOSEN, OfferedNetwork, choose, measured, offered_networks, usual_network
 from api.lab.page_replay import SEEDS, WINDOWS, Loads, PageReplay, PageResponse, ResponseTimes
@@ -77,9 +78,10 @@ def lab(request: Request, _queue: QueueDep) -> Response:
 async def lab_form(request: Request, queue: QueueDep) -> Response:
     """Take the form into the queue, and lead to the page of its replay."""
     refuse_other_sites(request)
-    with queue.upload() as count:
+    client = client_of(request.scope)
+    with queue.upload(client) as count:
         upload = await read_upload(request, count)
-        job = queue.add(upload.content, upload.networks)
+        job = queue.add(upload.content, upload.networks, client)
     where = request.app.url_path_for("lab_replay", id=job.id)
     return RedirectResponse(where, HTTP_303_SEE_OTHER, headers=HEADERS)
 

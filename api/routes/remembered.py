@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hashlib
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from typing import Any
 
 from fastapi import Request, Response
@@ -11,12 +13,15 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.caching import Bounded, SingleFlight
+from api.caching import Bounded
 from api.code_version import code_version
+from api.computing import Computations, busy, in_turn
 from api.http import compression
+from api.http.clients import client_of
 from api.http.etags import ANY, CACHE_CONTROL, is_known, not_modified
 from api.http.links import link_header
 from api.http.middleware import HEADERS
+from api.http.places import Places
 from api.stored.library import Library
 from api.stored.shelf import Shelf
 
@@ -24,10 +29,14 @@ MEMORY_BYTES = 48 * 1024 * 1024
 """Maximum size of all answers in memory."""
 
 AT_ONCE = 2
-"""Answers computed at the same time; more would compete for the same interpreter."""
+"""Answers computed at the same time, one of each client; more would compete for the same interpreter."""
 
-WAITING = 256
-"""Maximum number of waiting computations; further requests are refused with Retry-After."""
+PLACES, PLACES_EACH = 256, 64
+"""Requests that are computed or wait for it at the same time, and one client's; further ones are refused with
+Retry-After."""
+
+GONE = 499
+"""Status of what is not answered, since the client is gone; nobody but the metrics sees it."""
 
 OF_THE_MOMENT = frozenset({"/", "/v1/progress", "/v1/progress.json", "/crawls"})
 """Paths that show running crawls, which change every few seconds."""
@@ -83,7 +92,8 @@ class Memory:
         """`depends_on` are the settings that answers depend on; they are constant while the service runs."""
         self._base = hashlib.sha256(f"{code_version()}\n{depends_on}".encode()).hexdigest()
         self._answers: Bounded[Answer] = Bounded(MEMORY_BYTES)
-        self._single_flight: SingleFlight[Answer] = SingleFlight(at_once=AT_ONCE, waiting=WAITING)
+        self._computations: Computations[Answer] = Computations(at_once=AT_ONCE)
+        self.places = Places(PLACES, PLACES_EACH, lambda: busy("too many requests are being worked on"))
 
     def key(self, shelf: Shelf, scope: Scope) -> str:
         """The cache key and ETag of an answer: a hash of the data, the request, the content coding
@@ -113,11 +123,64 @@ class Memory:
             self._answers.put(key, answer, size=answer.size)
             return answer
 
-        return self.remembered(key) or await self._single_flight.join(key, work)
+        kept = self.remembered(key)
+        if kept is not None:
+            return kept
+        with watch(request) as leaving:
+            answer = await self._computations.join(
+                key, work, client=client_of(request.scope), leaving=leaving
+            )
+        return answer or Response(status_code=GONE)
 
 
-class Remembered(APIRoute):
-    """A route whose answers depend only on the library, the request and the code."""
+@contextlib.contextmanager
+def watch(request: Request) -> Iterator[asyncio.Task[None]]:
+    """A task that ends when the client hangs up; one for all who watch a request. The request has no body."""
+    if "leaving" in request.scope:
+        yield request.scope["leaving"]
+        return
+
+    async def hang_up() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    leaving = request.scope["leaving"] = asyncio.create_task(hang_up())
+    try:
+        yield leaving
+    finally:
+        del request.scope["leaving"]
+        leaving.cancel()
+
+
+class Placed(APIRoute):
+    """A route whose requests need a place before anything is done for them, of which each client has a
+    share."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """FastAPI's handler within a place."""
+        handle = super().get_route_handler()
+
+        async def handler(request: Request) -> Response:
+            places: Places = request.app.state.memory.places
+            client = client_of(request.scope)
+            with places.take(client) as number, watch(request) as leaving:
+                # Parameters are read in the event loop: between two requests of one client it gets to others.
+                for _ in range(number):
+                    await asyncio.sleep(0)
+                return Response(status_code=GONE) if leaving.done() else await handle(request)
+
+        return handler
+
+
+class Remembered(Placed):
+    """A route whose answers depend only on the library, the request and the code.
+
+    Whoever waits for an answer that is being computed for another client needs no place.
+    """
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401  # FastAPI's
+        """A request has its turn once its parameters are good."""
+        super().__init__(path, in_turn(endpoint), **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """FastAPI's handler behind the cache: parameters are parsed only for answers that are not cached."""

@@ -12,17 +12,19 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from pydantic import AfterValidator, create_model
 
+from api.computing import Computation, Stopped, in_turn
 from api.formats.encoding import cut_line, encoded, json_rows
 from api.formats.offered import CSV, FORMATS, JSON, AskedFormat, Format, get_in
-from api.formats.streaming import Pieces, Stream, StreamBroken
+from api.formats.streaming import MADE_WITHIN_S, Pieces, Stream, StreamBroken
 from api.http.choices import SEVERAL
+from api.http.clients import client_of
 from api.http.etags import ANY, CACHE_CONTROL, is_known, not_modified
 from api.http.links import link_header, own_link, relate, relate_help_with_csv
 from api.http.problems import Problem
 from api.routes.answers import AnswerModel, Provenance
 from api.routes.parameters import PAGE_ROWS, CursorQuery, RowLimitQuery
 from api.routes.provenance import AskedRelease, provenance
-from api.routes.remembered import Memory
+from api.routes.remembered import GONE, Memory, Placed, watch
 from api.routes.v1 import with_json
 from api.rows.cursors import Key, cursor_of, key_of
 from api.rows.filters import filters, parameters, row_fields
@@ -52,9 +54,7 @@ async def rows_answer(request: Request, version: Version, question: Question, wa
     """The answer in the format that is wanted: a page if the question has a limit, else a stream."""
     memory: Memory = request.app.state.memory
     if question.limit is not None:
-        return await memory.answer(
-            request, lambda: run_in_threadpool(_page, request, version, question, wanted)
-        )
+        return await memory.answer(request, lambda: in_turn(_page)(request, version, question, wanted))
     etag = f'"{memory.key(request.scope["shelf"], request.scope)}"'
     if is_known(request.scope, etag, ANY):
         return not_modified(etag)
@@ -90,14 +90,23 @@ async def _stream(
     request: Request, version: Version, question: Question, wanted: Format, etag: str
 ) -> Response:
     reader: RowReader = request.app.state.rows
+    computation = Computation()
     with contextlib.ExitStack() as opened:
-        reader.begin_stream()
-        opened.callback(reader.end_stream)
-        rows = await run_in_threadpool(_opened, request, version, question, wanted)
+        opened.enter_context(reader.streams.take(client_of(request.scope)))
+        with watch(request) as leaving, computation.limited(MADE_WITHIN_S), computation.going_on():
+            leaving.add_done_callback(lambda gone: None if gone.cancelled() else computation.stop())
+            try:
+                # It reads until the first rows are found.
+                rows = await run_in_threadpool(_opened, request, version, question, wanted)
+            except Stopped as stopped:
+                if stopped.problem is None:
+                    return Response(status_code=GONE)
+                raise stopped.problem from None
         opened.callback(rows.close)
         closed = opened.pop_all().close
     return Stream(
         _pieces(request, version, wanted, rows),
+        computation=computation,
         media_type=wanted.media_type,
         headers=_headers(request, version, question, wanted) | {"ETag": etag, "Cache-Control": CACHE_CONTROL},
         closed=closed,
@@ -105,7 +114,8 @@ async def _stream(
 
 
 def _pieces(request: Request, version: Version, wanted: Format, rows: Rows) -> Pieces:
-    """The bytes of a stream, which ends with its reason if the release is withdrawn or damaged meanwhile."""
+    """The bytes of a stream, which ends with its reason if the release is withdrawn or damaged meanwhile, or
+    its query is stopped."""
     reader: RowReader = request.app.state.rows
 
     def checked() -> Iterator[pa.RecordBatch]:
@@ -115,9 +125,11 @@ def _pieces(request: Request, version: Version, wanted: Format, rows: Rows) -> P
 
     try:
         yield from encoded(wanted, checked(), rows.schema)
-    except Problem as problem:
-        yield cut_line(wanted, problem)
-        raise StreamBroken from problem
+    except (Problem, Stopped) as exc:
+        problem = exc.problem if isinstance(exc, Stopped) else exc
+        if problem is not None:
+            yield cut_line(wanted, problem)
+        raise StreamBroken from exc
 
 
 def _headers(request: Request, version: Version, question: Question, wanted: Format) -> dict[str, str]:
@@ -130,7 +142,7 @@ def _headers(request: Request, version: Version, question: Question, wanted: For
     return headers
 
 
-router = APIRouter(prefix="/v1", tags=["rows"])
+router = APIRouter(prefix="/v1", tags=["rows"], route_class=Placed)
 
 
 def add_routes(name: str, table: RowTable) -> None:

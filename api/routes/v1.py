@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
+from api.computing import current
 from api.formats.offered import IN_JSON, get_in
 from api.http.links import link, own_link, relate
 from api.routes.answers import (
@@ -183,7 +184,11 @@ def read_initial_windows(request: Request, version: AskedRelease) -> InitialWind
     """Initial windows of servers, in segments, as the bounds that packets show make them likeliest,
     and how many are exact."""
     request.app.state.library.file(version, "connection.parquet")  # or a Problem
-    with raise_damage("connection.parquet"), open_tables(version.path) as database:
+    with (
+        raise_damage("connection.parquet"),
+        open_tables(version.path) as database,
+        current().interruptible(database.interrupt),
+    ):
         by_connections = window_distributions(database)
     return InitialWindowsAnswer(
         provenance=provenance(request, version),

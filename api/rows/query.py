@@ -3,6 +3,7 @@ with bound values alone."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from api.computing import current
 from api.formats.encoding import LINE
 from api.rows.cursors import Key
 from api.rows.filters import Filters
@@ -151,13 +153,17 @@ class Rows:
         """Problem if the file cannot be read."""
         self.schema = answer_schema(question, rendering, kind)
         self._key_parts = len(question.table.key)
-        self._cursor = database.cursor()
-        # A setting of each cursor: DuckDB has none for the database.
-        self._cursor.execute(f"SET streaming_buffer_size = '{READ_AHEAD}'")
-        with raise_damage(path.name):
-            sql, values = statement(question, rendering)
-            self._reader = self._cursor.sql(sql, params=[str(path), *values]).to_arrow_reader(BATCH_ROWS)
         self._path = path
+        self._computation = current()
+        with contextlib.ExitStack() as opened:
+            cursor = opened.enter_context(contextlib.closing(database.cursor()))
+            opened.enter_context(self._computation.interruptible(cursor.interrupt))
+            # A setting of each cursor: DuckDB has none for the database.
+            cursor.execute(f"SET streaming_buffer_size = '{READ_AHEAD}'")
+            with raise_damage(path.name):
+                sql, values = statement(question, rendering)
+                self._reader = cursor.sql(sql, params=[str(path), *values]).to_arrow_reader(BATCH_ROWS)
+            self._opened = opened.pop_all()
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Batches as an answer shows them; Problem if the file cannot be read on."""
@@ -174,7 +180,8 @@ class Rows:
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         while True:
-            with raise_damage(self._path.name):
+            # A stream is read on by threads that know nothing of its computation.
+            with self._computation.going_on(), raise_damage(self._path.name):
                 batch = next(self._reader, None)
             if batch is None:
                 return
@@ -194,7 +201,7 @@ class Rows:
     def close(self) -> None:
         """Give up what has not been taken; the file is closed."""
         self._reader.close()
-        self._cursor.close()
+        self._opened.close()
 
 
 def _zeroed(column: pa.Array) -> pa.Array:
@@ -213,5 +220,7 @@ def row_database() -> duckdb.DuckDBPyConnection:
             # The kernel keeps what was read of local files;
             # to pass it through another cache takes longer and more memory.
             "enable_external_file_cache": False,
+            # A query that takes too much memory ends, rather than fill the disk.
+            "temp_directory": "",
         }
     )

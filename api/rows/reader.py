@@ -6,12 +6,13 @@ Streams that read at the same time are bounded.
 
 import contextlib
 import dataclasses
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from api.computing import busy
+from api.http.places import Places
 from api.http.problems import Problem
 from api.rows.filters import filters, parameters
 from api.rows.query import TABLES, Question, Rendering, Rows, row_database
@@ -20,8 +21,8 @@ from api.stored.prepared import SITES, Prepared
 from api.stored.shelf import Version
 from api.stored.site_rows import SITE_COLUMNS, rows_of, visits_of
 
-STREAMS = 8
-"""Streams at the same time; each takes some 17 MB."""
+STREAMS, STREAMS_EACH = 8, 4
+"""Streams at the same time, and one client's; each takes some 17 MB."""
 
 RETRY_AFTER_S = 10
 
@@ -47,7 +48,7 @@ class RowReader:
         self._library = library
         self._prepared = prepared
         self._database = row_database()
-        self._streams = threading.BoundedSemaphore(STREAMS)
+        self.streams = Places(STREAMS, STREAMS_EACH, _refuse_stream)
 
     def rows(self, version: Version, question: Question, rendering: Rendering) -> Rows:
         """The rows of a question; Problem unless the table's file is the published one."""
@@ -86,19 +87,13 @@ class RowReader:
         """Raise the Problem of a release that was withdrawn or damaged since it was opened."""
         self._library.shelf().version(str(version.crawl), version.version).readable  # noqa: B018
 
-    def begin_stream(self) -> None:
-        """Take one of the places for streams; Problem `busy` if there is none."""
-        if not self._streams.acquire(blocking=False):
-            raise Problem(
-                "busy",
-                f"{STREAMS} streams are being sent; try again in {RETRY_AFTER_S} s, "
-                "or download the file of the table",
-                headers={"Retry-After": str(RETRY_AFTER_S)},
-            )
 
-    def end_stream(self) -> None:
-        """Give the place back."""
-        self._streams.release()
+def _refuse_stream() -> Problem:
+    return busy(
+        f"{STREAMS} streams are being sent, or {STREAMS_EACH} to you",
+        again_s=RETRY_AFTER_S,
+        instead=", or download the file of the table",
+    )
 
 
 def _from_files(folder: Path, host: str) -> SiteRows:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from api.computing import current
 from api.rows.query import row_database
 from api.stored.library import raise_damage
 from releases.first_flights import Connection, Response, first_flight
@@ -71,41 +72,56 @@ SITE_ROW = _fields(
 )
 """Columns of a row of the table, with their definitions."""
 
+DOCUMENTS = """
+SELECT final.id AS visit_id, final.rank, final.outcome, connection_id, wire_bytes
+FROM (FROM read_parquet($visit, hive_partitioning = false) WHERE is_final) AS final
+LEFT JOIN read_parquet($response, hive_partitioning = false) AS response
+  ON response.visit_id = final.id AND response.id = main_response_id
+"""
+"""The final visits with their main documents: the table `document`.
+
+It and `own` are made by queries of their own, so that DuckDB knows how small they are, and keeps them in
+memory rather than the tables that they are joined with.
+"""
+
+OWN = f"""
+SELECT connection.visit_id, {", ".join(f"connection.{name}" for name in Connection._fields)},
+       initial_window_segments, initial_window_most_segments
+FROM read_parquet($connection, hive_partitioning = false) AS connection
+JOIN document ON document.visit_id = connection.visit_id AND document.connection_id = connection.id
+"""  # noqa: S608  # names of ours
+"""The connections of main documents: the table `own`."""
+
+FIRST_RESPONSES = f"""
+WITH first AS (
+  SELECT visit_id, connection_id, min(first_byte_us) AS us
+  FROM read_parquet($response, hive_partitioning = false) AS response
+  JOIN document USING (visit_id, connection_id) GROUP BY ALL
+)
+SELECT response.visit_id, {", ".join(f"response.{name}" for name in Response._fields)}
+FROM read_parquet($response, hive_partitioning = false) AS response
+JOIN first USING (visit_id, connection_id) WHERE first_byte_us <= us OR request_sent_us < us
+"""  # noqa: S608  # names of ours
+"""The first responses on these connections, and those that were requested before their first bytes."""
+
 FACTS = f"""
-WITH final AS (FROM read_parquet($visit, hive_partitioning = false) WHERE is_final),
-document AS (
-  SELECT visit_id, id, connection_id, wire_bytes FROM read_parquet($response, hive_partitioning = false)
-  WHERE (visit_id, id) IN (SELECT (id, main_response_id) FROM final)
-),
-windows AS (
+WITH windows AS (
   SELECT visit_id, min(initial_window_segments) AS least, max(initial_window_segments) AS most
   FROM read_parquet($connection, hive_partitioning = false)
   WHERE initial_window_segments = initial_window_most_segments GROUP BY visit_id
 )
-SELECT site.rank, site.host, final.outcome, document.wire_bytes AS document_bytes,
+SELECT site.rank, site.host, document.outcome, document.wire_bytes AS document_bytes,
        own.initial_window_segments AS window_segments,
        own.initial_window_most_segments AS window_most_segments,
-       windows.least AS least_window_segments, windows.most AS most_window_segments, final.id AS visit_id,
+       windows.least AS least_window_segments, windows.most AS most_window_segments, document.visit_id,
        greatest({LEAST_STRATUM}, 10 ** ceil(log10(coalesce(site.magnitude, site.rank))))::BIGINT
          AS rank_stratum
 FROM read_parquet($site, hive_partitioning = false) AS site
-LEFT JOIN final ON final.rank = site.rank
-LEFT JOIN document ON document.visit_id = final.id
-LEFT JOIN read_parquet($connection, hive_partitioning = false) AS own
-  ON own.visit_id = final.id AND own.id = document.connection_id
-LEFT JOIN windows ON windows.visit_id = final.id
+LEFT JOIN document ON document.rank = site.rank
+LEFT JOIN own ON own.visit_id = document.visit_id
+LEFT JOIN windows ON windows.visit_id = document.visit_id
 ORDER BY site.rank
 """  # noqa: S608  # numbers of ours
-
-DOCUMENTS = """
-WITH document AS (
-  SELECT response.visit_id, response.connection_id
-  FROM read_parquet($visit, hive_partitioning = false) AS visit
-  JOIN read_parquet($response, hive_partitioning = false) AS response
-    ON response.visit_id = visit.id AND response.id = visit.main_response_id
-  WHERE visit.is_final
-)
-"""
 
 SHARES = """
 SELECT rank, count(*) AS responses, count(*) - count(size_bytes) AS unknown, sum(size_bytes)::BIGINT AS bytes,
@@ -218,8 +234,14 @@ class SiteTables:
         key = ("facts", *(checksum for _, checksum in paths.values()))
 
         def computed(cursor: duckdb.DuckDBPyConnection) -> pa.Table:
-            facts = cursor.sql(FACTS, params=named).to_arrow_table()
-            flights = dict(_first_flights(cursor, named))
+            def table(sql: str, *files: str) -> pa.Table:
+                return cursor.sql(sql, params={name: named[name] for name in files}).to_arrow_table()
+
+            cursor.register("document", table(DOCUMENTS, "visit", "response"))
+            own = table(OWN, "connection")
+            cursor.register("own", own)
+            flights = _first_flights(own, table(FIRST_RESPONSES, "response"))
+            facts = table(FACTS, "site", "connection")
             sizes = pa.array([flights.get(visit) for visit in facts["visit_id"].to_pylist()], pa.int64())
             return facts.append_column("first_flight_bytes", sizes)
 
@@ -259,28 +281,24 @@ class SiteTables:
         with contextlib.closing(self._database.cursor()) as cursor:
             for name, table in tables.items():
                 cursor.register(name, table)
-            with raise_damage("a table of the release"):
+            with raise_damage("a table of the release"), current().interruptible(cursor.interrupt):
                 yield cursor
 
 
-def _first_flights(
-    cursor: duckdb.DuckDBPyConnection, named: dict[str, str]
-) -> Iterator[tuple[int, int | None]]:
-    """First flights of the connections of main documents, by visit."""
-
-    def rows(table: str, own: str, columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
-        selected = ", ".join(f"rows.{name}" for name in columns)
-        sql = f"""{DOCUMENTS} SELECT rows.visit_id, {selected}
-            FROM read_parquet(${table}, hive_partitioning = false) AS rows
-            JOIN document ON document.visit_id = rows.visit_id AND document.connection_id = rows.{own}"""  # noqa: S608
-        values = {name: named[name] for name in {"visit", "response", table}}
-        return cursor.execute(sql, values).fetchall()
-
+def _first_flights(own: pa.Table, first_responses: pa.Table) -> dict[int, int | None]:
+    """First flights of the connections of main documents, in bytes, by visit."""
     responses: dict[int, list[Response]] = defaultdict(list)
-    for visit, *values in rows("response", "connection_id", Response._fields):
+    for visit, *values in _rows(first_responses, Response._fields):
         responses[visit].append(Response(*values))
-    for visit, *values in rows("connection", "id", Connection._fields):
+    flights: dict[int, int | None] = {}
+    for visit, *values in _rows(own, Connection._fields):
         connection = Connection(*values)
         # QUIC's window is not Linux TCP's.
         flight = None if connection.protocol == "h3" else first_flight(connection, responses[visit])
-        yield visit, None if flight is None else flight.size_bytes
+        flights[visit] = None if flight is None else flight.size_bytes
+    return flights
+
+
+def _rows(table: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """The visit and the columns of each row."""
+    return zip(*(table[name].to_pylist() for name in ("visit_id", *columns)), strict=True)

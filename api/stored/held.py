@@ -10,9 +10,9 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import pyarrow as pa
-from fastapi.concurrency import run_in_threadpool
 
 from api.caching import Bounded
+from api.computing import in_turn
 from api.stored.library import Library, raise_damage
 from api.stored.prepared import ITEMS, Prepared
 from api.stored.shelf import Version
@@ -85,12 +85,12 @@ class HeldReleases:
     async def counts_at_hand(self, version: Version) -> dict[str, Counts]:
         """The same as `counts`, without another thread if they are in memory."""
         held: dict[str, Counts] | None = self._in_memory(version, DISTRIBUTION)
-        return await run_in_threadpool(self.counts, version) if held is None else held
+        return await in_turn(self.counts)(version) if held is None else held
 
     async def sample_at_hand(self, version: Version, measure: str, stratum: Stratum) -> HeldSample:
         """The same as `sample`, without another thread if it is in memory."""
         held: HeldSample | None = self._in_memory(version, ITEM, measure, stratum)
-        return await run_in_threadpool(self.sample, version, measure, stratum) if held is None else held
+        return await in_turn(self.sample)(version, measure, stratum) if held is None else held
 
     def _in_memory(self, version: Version, name: str, *key: Hashable) -> Any:  # noqa: ANN401  # what was kept
         """What is in memory of a release whose files have been checked; None if nothing is."""

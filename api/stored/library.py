@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from api.caching import Bounded
+from api.computing import Stopped, current, too_costly
 from api.http.problems import Problem
 from api.stored.inspection import Inspection, Sums
 from api.stored.shelf import Shelf, Version, Volume
@@ -28,6 +29,9 @@ LOOKED_AT_EVERY_S = 1.0
 """Interval at which the folders are scanned again, in seconds: new publications appear without a restart."""
 
 VISITS = "visit.parquet"
+
+OUT_OF_MEMORY = "Out of Memory Error"
+"""Begin of DuckDB's message where a query takes more than its memory limit."""
 
 HELD_BYTES = 256 * 1024 * 1024
 """Maximum size of what is kept in memory of the releases: CDFs, items, samples and tables of sites."""
@@ -84,6 +88,7 @@ class Library:
 
     def file(self, volume: Volume, name: str) -> tuple[Path, str]:
         """A file's path and current checksum; Problem unless the checksum is the one in SHA256SUMS."""
+        current().check()
         expected = volume.files.get(name)
         if expected is None:
             raise Problem("no-such-file", f"there is no file {name!r}")
@@ -128,10 +133,17 @@ class Library:
 
 @contextlib.contextmanager
 def raise_damage(*names: str) -> Iterator[None]:
-    """Within the block, tables of a release that cannot be read are a Problem; `names` are their files."""
+    """Within the block, tables of a release that cannot be read are a Problem; `names` are their files.
+
+    Stopped where the computation was, and the query with it, or took too much memory.
+    """
     try:
         yield
     except (OSError, KeyError, duckdb.Error, pa.ArrowException) as exc:
+        current().check()
+        # Arrow makes an error of its own of DuckDB's, whose text it keeps.
+        if str(exc).startswith(OUT_OF_MEMORY):
+            raise Stopped(too_costly("more memory than the queries of all readers have together")) from exc
         raise Problem("damaged-release", f"{' or '.join(names)} cannot be read") from exc
 
 

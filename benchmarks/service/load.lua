@@ -30,7 +30,9 @@ function request()
    end
    -- Window, segment size and a threshold besides: none of it recurs within a run.
    local iw, mss = asked % 997 + 1, 100 + 500 * number + math.floor(asked / 997)
-   return wrk.format("GET", cold .. "&iw=" .. iw .. "&iw=" .. (asked % 89 + 1) .. "&mss=" .. mss)
+   -- Clients at 200 addresses: one of them computes one answer at a time.
+   local client = {["X-Forwarded-For"] = "198.51.100." .. asked % 200}
+   return wrk.format("GET", cold .. "&iw=" .. iw .. "&iw=" .. (asked % 89 + 1) .. "&mss=" .. mss, client)
 end
 
 function done(summary, latency)

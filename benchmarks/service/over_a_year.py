@@ -17,7 +17,7 @@ from benchmarks.made_up_release import host_of
 from benchmarks.markdown import table
 from benchmarks.service.coverage import RUNS, coverage
 from benchmarks.service.servers import READY_WITHIN_S, BenchError, Memory, serve, wait_until_prepared
-from benchmarks.service.year import year
+from benchmarks.service.year import MONTHS, year
 from firstflight.recorded import import_once
 from firstflight.settings import from_environment
 from releases.catalogue import Release
@@ -84,7 +84,7 @@ def measure_answers(root: Path, folder: Path, releases: Sequence[Release]) -> di
     began = time.monotonic()
     with serve(root, folder) as (pid, address):
         with Memory(pid) as preparing:
-            _wait_until_checked(address)
+            wait_until_checked(address)
             wait_until_prepared(prepared, pid, len(releases))
         prepared_s = time.monotonic() - began
         asked = f"{address}v1/distributions?measure=responses&iw=10&crawl="
@@ -103,7 +103,7 @@ def measure_answers(root: Path, folder: Path, releases: Sequence[Release]) -> di
         history_from_disk = [_ms_from_disk(prepared, f"{address}v1/sites/{host}") for host in neighbours]
     (folder / "no_folder").touch()
     with serve(root, folder, cache="no_folder") as (_, address):
-        _wait_until_checked(address)
+        wait_until_checked(address)
         asked = f"{address}v1/distributions?measure=responses&iw=10&crawl="
         unprepared = [_ms(f"{asked}{release.crawl}&{stratum}") for release, stratum in pairs]
         history_unprepared = [_ms(f"{address}v1/sites/{host}") for host in hosts]
@@ -135,7 +135,7 @@ def _ms_from_disk(folder: Path, address: str) -> float:
     return _ms(address)
 
 
-def _wait_until_checked(address: str) -> None:
+def wait_until_checked(address: str) -> None:
     """Wait until the service has compared every file with its checksum."""
     deadline = time.monotonic() + 10 * READY_WITHIN_S
     while time.monotonic() < deadline:
@@ -159,16 +159,21 @@ def _spread(values: Iterable[float]) -> dict[str, float]:
     return {"median": round(statistics.median(ordered), 1), "max": round(ordered[-1], 1)}
 
 
-def measure_year(*, responses: int) -> dict[str, Any]:
-    """Return all figures of the year, which is made of the bundled recorded pages unless it is in build/
-    already."""
+def make_year(responses: int, months: Sequence[str] = MONTHS) -> tuple[Path, list[Release]]:
+    """Return the data folder of a made-up year and its releases, which are made of the bundled recorded pages
+    unless they are in build/ already."""
     settings = from_environment()
 
     def source() -> Release:
         return import_once(dataclasses.replace(settings, data_dir=YEARS / "recorded")).release
 
-    root = YEARS / str(responses)
-    releases = year(root, source, responses=responses)
+    root = YEARS / (str(responses) if len(months) == len(MONTHS) else f"{len(months)}-{responses}")
+    return root, year(root, source, responses=responses, months=months)
+
+
+def measure_year(*, responses: int) -> dict[str, Any]:
+    """Return all figures of the year."""
+    root, releases = make_year(responses)
     with tempfile.TemporaryDirectory(prefix="firstflight-bench-") as temporary:
         return measure(root, Path(temporary), releases, asked=responses)
 

@@ -73,7 +73,11 @@ def process(call: list[str], log: Path, **environment: str) -> Iterator[int]:
 def serve(data: Path, folder: Path, *, cache: str = "cache") -> Iterator[tuple[int, str]]:
     """Run `firstflight serve` over a data folder for the block, with log and cache in `folder`; yields its
     process id and URL, once it answers."""
-    environment = {"FIRSTFLIGHT_DATA_DIR": str(data), "FIRSTFLIGHT_CACHE_DIR": str(folder / cache)}
+    environment = {
+        "FIRSTFLIGHT_DATA_DIR": str(data),
+        "FIRSTFLIGHT_CACHE_DIR": str(folder / cache),
+        "FIRSTFLIGHT_TRUSTED_PROXIES": "127.0.0.1",
+    }
     log = folder / f"service-{cache}.log"
     program = str(Path(sys.executable).with_name("firstflight"))
     with process([program, "serve", "--port", "0"], log, **environment) as pid:

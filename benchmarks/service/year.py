@@ -1,11 +1,11 @@
-"""A made-up year: releases of twelve months whose page loads are the bundled recorded pages,
+"""A made-up year: releases of up to twelve months whose page loads are the bundled recorded pages,
 drawn anew with other sizes."""
 
 import dataclasses
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -65,22 +65,24 @@ class Blocks:
         return self.table.take(pa.array(self.begins[pages][owners] + within)), owners
 
 
-def year(folder: Path, source: Callable[[], Release], *, responses: int) -> list[Release]:
-    """Return the twelve releases of about `responses` responses in all below a folder; made unless they
-    are there.
+def year(
+    folder: Path, source: Callable[[], Release], *, responses: int, months: Sequence[str] = MONTHS
+) -> list[Release]:
+    """Return the releases of the months, of about `responses` responses in all, below a folder; made unless
+    they are there.
 
     `source` gives the release whose page loads are drawn.
     """
     done = folder / "made"
-    facts = f"{responses} responses, schema {SCHEMA_VERSION}, with sites"
+    facts = f"{responses} responses, {len(months)} months, schema {SCHEMA_VERSION}, with sites"
     if not done.exists() or done.read_text(encoding="utf-8") != facts:
         shutil.rmtree(folder, ignore_errors=True)
-        _make(folder / "releases", source(), responses // len(MONTHS))
+        _make(folder / "releases", source(), responses // len(months), months)
         done.write_text(facts, encoding="utf-8")
     return list(releases(folder / "releases"))
 
 
-def _make(root: Path, source: Release, responses: int) -> None:
+def _make(root: Path, source: Release, responses: int, months: Sequence[str]) -> None:
     blocks = {name: _blocks(source, name) for name in KEYS}
     # A site has the same page in every month.
     random = np.random.default_rng(1)
@@ -88,11 +90,11 @@ def _make(root: Path, source: Release, responses: int) -> None:
     pages = random.integers(0, len(counts), 10 + int(2 * responses / counts.mean()))
     sites = int(np.searchsorted(np.cumsum(counts[pages]), responses)) + 1
     began = time.monotonic()
-    for number, month in enumerate(MONTHS, start=1):
+    for number, month in enumerate(months, start=1):
         _month(root, CrawlName(month=month), blocks, pages[:sites], seed=number)
         taken = time.monotonic() - began
-        left = taken / number * (len(MONTHS) - number)
-        print(f"made {month}, {number} of {len(MONTHS)}: {left:.0f} s left", file=sys.stderr)
+        left = taken / number * (len(months) - number)
+        print(f"made {month}, {number} of {len(months)}: {left:.0f} s left", file=sys.stderr)
 
 
 def _blocks(source: Release, name: str) -> Blocks:

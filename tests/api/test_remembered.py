@@ -1,6 +1,7 @@
 """Answers are computed once, identified by their ETag, and cached while they are valid."""
 
 import shutil
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,15 @@ from api.lab.queue import Queue
 from api.routes import remembered
 from api.routes.answers import DistributionAnswer
 from api.routes.distributions import distributions
-from api.stored.held import HeldSample
+from api.stored.held import HeldReleases, HeldSample
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release
 from tests.factories.made_up_replay import at_once
 
 CRAWL = "2026-11.desktop.local.tcp.localweb"
 COLD = f"/v1/distributions?crawl={CRAWL}&iw=7"
+WITHIN_S = 60
+
 PURE = [
     "/", "/docs", "/problems", "/openapi.json", "/about-the-crawler", "/static/style.css", f"/releases/{CRAWL}/v2",  # noqa: E501
     "/v1/crawls", "/v1/releases", "/v1/reports", "/v1/progress", COLD,
@@ -119,8 +122,7 @@ def test_simultaneous_equal_requests_are_computed_once(
 def test_requests_beyond_the_limit_are_refused_with_retry_after(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remembered, "AT_ONCE", 1)
-    monkeypatch.setattr(remembered, "WAITING", 1)
+    monkeypatch.setattr(remembered, "PLACES_EACH", 2)
     with TestClient(app_of(data_dir, every_s=3600)) as client, ThreadPoolExecutor(32) as pool:
         client.get("/v1/crawls")
         replies = list(pool.map(client.get, [f"{COLD}&mss={mss}" for mss in range(1, 129)]))
@@ -131,6 +133,25 @@ def test_requests_beyond_the_limit_are_refused_with_retry_after(
         assert reply.headers["content-type"] == "application/problem+json"
         assert reply.json()["type"] == "/problems#busy"
         assert int(reply.headers["retry-after"]) > 0
+
+
+def test_a_wrong_parameter_is_refused_while_the_same_client_s_questions_are_computed(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end = threading.Event()
+
+    def wait(*_: Any, **__: Any) -> list[DistributionAnswer]:
+        may_end.wait(WITHIN_S)
+        return []
+
+    monkeypatch.setattr(HeldReleases, "sample", wait)
+    with TestClient(app_of(data_dir, every_s=3600)) as client, ThreadPoolExecutor(8) as pool:
+        client.get("/v1/crawls")
+        computed = [pool.submit(client.get, f"{COLD}&mss={mss}") for mss in range(1, 5)]
+        refused = client.get(f"{COLD}&protocol=zz")
+        assert not any(reply.done() for reply in computed)
+        may_end.set()
+    assert refused.status_code == 422
 
 
 def test_an_error_is_not_cached(client: TestClient, data_dir: Path) -> None:

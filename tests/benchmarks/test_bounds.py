@@ -6,6 +6,7 @@ from typing import Any
 
 from benchmarks.crawl_figures import Copy, Crawled, Sample, find_misses, section
 from benchmarks.document import document
+from benchmarks.service import attack
 from benchmarks.service.load import missed as missed_by_service
 
 
@@ -40,6 +41,18 @@ def test_the_crawls_section_has_every_tool_and_the_ratios_of_interleaved_runs() 
 def test_the_crawl_misses_no_bound_that_holds_and_every_one_that_does_not() -> None:
     assert find_misses(crawl(1.2, 0.9, 0.8)) == []
     assert len(find_misses(crawl(1.6, 0.8, 0.4))) == 3
+
+
+def test_an_attack_under_which_another_client_waits_too_long_is_a_miss() -> None:
+    waits = {"sent_s": 0.1, "median_s": 0.1, "max_s": attack.MOST_S}
+    attacks = {kind or "none": waits for kind in attack.KINDS.values()}
+    assert attack.find_misses({"attacks": attacks}) == []
+    attacks["abandoned"] = waits | {"max_s": attack.MOST_S + 0.1}
+    (miss,) = attack.find_misses({"attacks": attacks})
+    assert "abandoned" in miss
+    facts = {"measured_at": "2026-11-26", "commit": "c0ffee", "machine": {"cpus": 2}}
+    text = attack.section(facts | {"attacks": attacks, "responses": 10_000_060, "questions": 250})
+    assert "| the connections are closed at once | 100 | 2,100 |" in text
 
 
 def service(*, refused: int = 0, **figures: object) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import re
+import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from api.http.problems import Problem
 from api.lab.page_replay import PageReplay
-from api.lab.queue import KEPT_S, MOST_KEPT, MOST_UPLOADED_BYTES, MOST_WAITING, Job, Queue, outcome
+from api.lab.queue import KEPT_S, MOST_EACH, MOST_KEPT, MOST_UPLOADED_BYTES, MOST_WAITING, Job, Queue, outcome
 from tests.api.lab.conftest import HeldLab, give, har
 from tests.api.test_v1 import assert_problem
 from tests.factories.made_up_replay import HOST, at_once, made_up_replay
@@ -35,8 +36,16 @@ async def ended(job: Job) -> None:
             await asyncio.sleep(0.001)
 
 
-def add(queue: Queue, content: bytes = b"{}") -> Job:
-    return queue.add(content, ["a"])
+def add(queue: Queue, content: bytes = b"{}", *, client: str = "") -> Job:
+    """Add the page of a client; without one of a client that has no other."""
+    return queue.add(content, ["a"], client or secrets.token_hex())
+
+
+def at(address: str, client: TestClient) -> TestClient:
+    """A client of the same service at another address."""
+    other = TestClient(client.app, client=(address, 1))
+    other.portal = client.portal
+    return other
 
 
 def test_the_page_says_the_place_and_the_progress_and_asks_again(
@@ -58,34 +67,48 @@ def test_the_page_says_the_place_and_the_progress_and_asks_again(
 
 
 def test_more_than_five_that_wait_are_refused_and_told_when_to_come_again(lab_client: TestClient) -> None:
-    answers = [give(lab_client, har()) for _ in range(1 + MOST_WAITING)]
+    addresses = [f"192.0.2.{number}" for number in range(2 + MOST_WAITING)]
+    *answers, refused = (give(at(address, lab_client), har()) for address in addresses)
     assert {answer.status_code for answer in answers} == {303}
-    refused = give(lab_client, har())
-    assert_problem(refused, "busy", 503)
+    assert_problem(refused, "busy", 503, mentions="pages wait")
     assert int(refused.headers["retry-after"]) > 0
     assert lab_client.get("/lab").status_code == 200
+
+
+def test_one_client_has_half_of_the_places_whatever_its_address_in_a_network(lab_client: TestClient) -> None:
+    addresses = [f"2001:db8::{number}" for number in range(1 + MOST_EACH)]
+    *answers, refused = (give(at(address, lab_client), har()) for address in addresses)
+    assert {answer.status_code for answer in answers} == {303}
+    assert_problem(refused, "busy", 503, mentions="of yours")
+    assert give(at("2001:db8:1::1", lab_client), har()).status_code == 303
 
 
 def test_uploads_hold_no_place_and_share_room() -> None:
     queue = Queue(at_once)
     with contextlib.ExitStack() as stack:
-        counts = [stack.enter_context(queue.upload()) for _ in range(4 * MOST_WAITING)]
+        counts = [stack.enter_context(queue.upload(str(number))) for number in range(4 * MOST_WAITING)]
         counts[0](MOST_UPLOADED_BYTES)
         with pytest.raises(Problem, match="too many files are being uploaded"):
             counts[1](1)
-    with queue.upload() as count:
+    with contextlib.ExitStack() as stack:
+        for _ in range(MOST_EACH):
+            stack.enter_context(queue.upload("a"))
+        with pytest.raises(Problem, match="too many files are being uploaded"), queue.upload("a"):
+            pass
+        stack.enter_context(queue.upload("b"))
+    with queue.upload("a") as count:
         count(MOST_UPLOADED_BYTES)
 
 
 def test_a_place_that_was_taken_during_an_upload_is_refused_at_its_end() -> None:
     async def within() -> None:
         queue = Queue(HeldLab().replay)
-        with queue.upload():
+        with queue.upload("a"):
             for _ in range(1 + MOST_WAITING):
                 add(queue)
             with pytest.raises(Problem, match="wait for the lab already"):
                 add(queue)
-        with pytest.raises(Problem, match="wait for the lab already"), queue.upload():
+        with pytest.raises(Problem, match="wait for the lab already"), queue.upload("a"):
             pass
         await queue.close()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -17,7 +18,10 @@ import pytest
 
 from api.app import create_app
 from api.formats import streaming
-from api.rows.reader import STREAMS
+from api.routes import rows
+from api.routes.remembered import GONE
+from api.rows import query
+from api.rows.reader import STREAMS, STREAMS_EACH
 from storage.sums import MANIFEST, SUMS
 from tests.api.rows.conftest import CRAWL, NAME, made_up, write_crawl
 from tests.api.test_damaged import withdraw
@@ -56,8 +60,18 @@ def releases(written: Path, tmp_path: Path) -> Path:
 class Client:
     """A client of an ASGI application that takes a message at a time, and can hang up."""
 
-    def __init__(self, app: Any, suffix: str, on_body: Callable[[int], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        app: Any,
+        suffix: str,
+        on_body: Callable[[int], Awaitable[None]],
+        *,
+        address: str = "192.0.2.1",
+        asked: str = "fields=id,path",
+    ) -> None:
         self.app = app
+        self.address = address
+        self.asked = asked
         self.messages: list[Message] = []
         self.hung_up = asyncio.Event()
         self._on_body = on_body
@@ -66,7 +80,8 @@ class Client:
     async def ask(self) -> None:
         scope = {
             "type": "http", "method": "GET", "path": f"/v1/responses.{self._suffix}", "raw_path": b"", "root_path": "",  # noqa: E501
-            "query_string": f"crawl={CRAWL}&fields=id,path".encode(), "headers": [], "scheme": "http", "http_version": "1.1",  # noqa: E501
+            "query_string": f"crawl={CRAWL}&{self.asked}".encode(), "headers": [], "scheme": "http", "http_version": "1.1",  # noqa: E501
+            "client": (self.address, "1"),
         }  # fmt: skip
         await self.app(scope, self._receive, self._send)
 
@@ -102,8 +117,9 @@ def ask(releases: Path, suffix: str, on_body: Callable[[Client, int], Awaitable[
         client = Client(app, suffix, lambda number: on_body(client, number))
         await asyncio.wait_for(client.ask(), WITHIN_S)
         assert not [path for path in opened() if "response.parquet" in path]
-        for _ in range(STREAMS):  # every place is free again
-            app.state.rows.begin_stream()
+        with contextlib.ExitStack() as places:
+            for number in range(STREAMS):  # every place is free again
+                places.enter_context(app.state.rows.streams.take(str(number)))
         return client
 
     return asyncio.run(run())
@@ -215,11 +231,12 @@ def test_more_streams_than_there_are_places_for_are_told_to_come_again(releases:
                 begun.release()
                 await go_on.wait()
 
-        held = [Client(app, "csv", hold) for _ in range(STREAMS)]
+        addresses = [f"192.0.2.{number // STREAMS_EACH}" for number in range(STREAMS)]
+        held = [Client(app, "csv", hold, address=address) for address in addresses]
         tasks = [asyncio.create_task(client.ask()) for client in held]
         for _ in held:
             await asyncio.wait_for(begun.acquire(), WITHIN_S)
-        refused = Client(app, "csv", take)
+        refused = Client(app, "csv", take, address="192.0.2.77")
         await asyncio.wait_for(refused.ask(), WITHIN_S)
         go_on.set()
         await asyncio.wait_for(asyncio.gather(*tasks), WITHIN_S)
@@ -229,6 +246,67 @@ def test_more_streams_than_there_are_places_for_are_told_to_come_again(releases:
     assert [(client.status, client.is_whole) for client in held] == [(200, True)] * STREAMS
     assert refused.status == 503
     assert (b"retry-after", b"10") in refused.messages[0]["headers"]
+
+
+def test_one_client_has_half_of_the_streams(releases: Path) -> None:
+    async def run() -> list[Client]:
+        app = create_app(releases, releases.parent / "reports", looked_at_every_s=0)
+
+        async def take(_number: int) -> None:
+            """Take the piece."""
+
+        with contextlib.ExitStack() as places:
+            for _ in range(STREAMS_EACH):
+                places.enter_context(app.state.rows.streams.take("192.0.2.1"))
+            clients = [Client(app, "csv", take, address=f"192.0.2.{number}") for number in (1, 2)]
+            for client in clients:
+                await asyncio.wait_for(client.ask(), WITHIN_S)
+        return clients
+
+    refused, other = asyncio.run(run())
+    assert (refused.status, other.status) == (503, 200)
+    assert json.loads(refused.body)["type"] == "/problems#busy"
+
+
+@pytest.mark.parametrize("found", [0, 3 * streaming.PIECE_BYTES])
+def test_a_stream_that_finds_nothing_more_in_time_ends_with_its_reason(
+    releases: Path, monkeypatch: pytest.MonkeyPatch, found: int
+) -> None:
+    monkeypatch.setattr(streaming, "MADE_WITHIN_S", 0.5)
+    monkeypatch.setattr(rows, "MADE_WITHIN_S", 0.5)
+    monkeypatch.setattr(query, "statement", functools.partial(endless, found=found))
+    client = ask(releases, "ndjson", nothing)
+    if found:
+        assert not client.is_whole
+        problem = json.loads(client.body.splitlines()[-1])["stream_cut"]
+    else:
+        assert client.status == 503
+        problem = json.loads(client.body)
+    assert problem["type"] == "/problems#too-costly"
+
+
+def test_who_hangs_up_ends_the_query_that_has_found_nothing_yet(
+    releases: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "statement", endless)
+
+    async def run() -> Client:
+        app = create_app(releases, releases.parent / "reports", looked_at_every_s=0)
+        client = Client(app, "ndjson", lambda number: nothing(client, number))
+        asyncio.get_running_loop().call_later(1, client.hung_up.set)
+        await asyncio.wait_for(client.ask(), WITHIN_S)
+        return client
+
+    assert asyncio.run(run()).status == GONE
+
+
+def endless(
+    question: query.Question, _rendering: query.Rendering, *, found: int = 0
+) -> tuple[str, list[Any]]:
+    """A query that finds some rows of JSON, and then searches for hours."""
+    keys = ", ".join(f"0 AS key_{place}" for place in range(len(question.table.key)))
+    tables = "(SELECT 1 FROM read_parquet(?) LIMIT 1), range(1000000000000) AS numbers(number)"
+    return f"SELECT '{{}}' AS line, {keys} FROM {tables} WHERE number < {found}", []
 
 
 @pytest.mark.process

@@ -17,11 +17,15 @@ WITHIN_S = 120
 
 @contextlib.contextmanager
 def served(
-    environment: Mapping[str, str], *arguments: str, log: Path | None = None, **options: Any
+    environment: Mapping[str, str],
+    *arguments: str,
+    log: Path | None = None,
+    program: str = "firstflight",
+    **options: Any,
 ) -> Iterator[str]:
     """The address of a service that runs for as long as the block, and then ends well;
     `log` gets what it says."""
-    call = [sys.executable, "-m", "firstflight", "serve", "--port", "0", *arguments]
+    call = [sys.executable, "-m", program, "serve", "--port", "0", *arguments]
     with contextlib.ExitStack() as stack:
         if log is None:
             log = Path(stack.enter_context(tempfile.NamedTemporaryFile()).name)

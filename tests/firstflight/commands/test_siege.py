@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from api.computing import LIMIT_S
 from firstflight.listening import STALLED_MS
+from tests.api.rows.conftest import NAME, made_up, write_crawl
 from tests.circles import thorough
-from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_release import make_release
 from tests.firstflight.commands.served import served
 
@@ -45,9 +46,9 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield int(address.rstrip("/").rpartition(":")[2])
 
 
-def ask(port: int, raw: bytes) -> bytes:
+def ask(port: int, raw: bytes, *, source: str = "127.0.0.1") -> bytes:
     """All that comes back until the service closes the connection."""
-    with socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S) as connection:
+    with socket.create_connection(("127.0.0.1", port), WITHIN_S, (source, 0)) as connection:
         connection.sendall(raw)
         received = b""
         with contextlib.suppress(ConnectionResetError):
@@ -239,3 +240,52 @@ def test_a_client_that_reads_nothing_takes_its_share_of_connections_alone(
         assert time.monotonic() - began < STALLED_MS / 1000  # before the kernel ends the slow ones
         assert len(another.getresponse().read()) == FILE_BYTES
     assert log.stat().st_size < 10_000, log.read_text()
+
+
+ABANDONED = 250
+"""Questions of a client that takes no answer; no client may have as many places."""
+
+
+@pytest.fixture(scope="module")
+def endless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of a service with a release, where questions for the path `/endless` take hours."""
+    folder = tmp_path_factory.mktemp("endless")
+    write_crawl(folder / "releases", NAME, made_up())
+    environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
+    with served(environment, program="tests.firstflight.commands.endless") as address:
+        yield int(address.rstrip("/").rpartition(":")[2])
+
+
+def question(number: int) -> bytes:
+    """A question that takes hours, and that nobody asked before."""
+    query = f"crawl={NAME}&path=/endless&wire_bytes_at_least={number}&limit=10"
+    return f"GET /v1/responses?{query} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("behind", "hangs_up"),
+    [(b"", True), (b"GET /half", True), (b"", False)],
+    ids=["abandoned", "abandoned, which the server cannot see", "waiting"],
+)
+def test_others_are_answered_while_a_client_asks_what_takes_hours(
+    endless: int, behind: bytes, *, hangs_up: bool
+) -> None:
+    """By a query of the release, which is in no memory."""
+    with contextlib.ExitStack() as stack:
+        for number in range(ABANDONED):
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", endless)))
+            connection.sendall(question(number) + behind)
+            if hangs_up:
+                connection.close()
+        for rank in range(1, 6):
+            assert answer(endless, f"/v1/visits?crawl={NAME}&rank={rank}&limit={1 + len(behind)}") == 200
+
+
+def test_an_answer_that_takes_too_long_is_a_problem_that_says_what_to_do(endless: int) -> None:
+    closing = question(ABANDONED).replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    head, body = ask(endless, closing, source=ANOTHER).split(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 503")
+    problem = json.loads(body)
+    assert problem["type"] == "/problems#too-costly"
+    assert "download the files of the release" in problem["detail"]
+    assert str(LIMIT_S).removesuffix(".0") in problem["detail"]
