@@ -36,7 +36,8 @@ class BackupFailed(DatabaseError):
 
 
 def backup(url: str, folder: Path, *, keep: int) -> Path:
-    """Back up the whole database, as of one moment, into `folder`; only the newest `keep` backups are kept.
+    """Back up the whole database, as of one moment, into `folder`; this backup and the newest of the others
+    are kept, `keep` in all.
 
     Only the owner may read the folder and the backup: the data in the database is protected by a password.
     """
@@ -48,7 +49,9 @@ def backup(url: str, folder: Path, *, keep: int) -> Path:
         with subprocess.Popen(call, env=_environment(url), stderr=subprocess.PIPE) as process:
             if process.wait():
                 raise _failed("pg_dump", process)
-    for old in list_backups(folder)[:-keep]:
+    # This one is kept whatever the clock says: it may have been set back since the others were made.
+    others = [other for other in list_backups(folder) if other != copy]
+    for old in others[: max(0, len(others) + 1 - keep)]:
         old.unlink()
     return copy
 

@@ -15,7 +15,8 @@ import dataclasses
 import datetime
 from collections.abc import Iterable
 
-from sqlalchemy import ColumnElement, Connection, Engine, and_, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, and_, func, not_, or_, select, update
+from sqlalchemy.orm import InstrumentedAttribute
 
 from crawler.campaign import seal
 from crawler.errors import CrawlerError
@@ -76,8 +77,8 @@ def claim_site(engine: Engine, crawl: Crawl, *, owner: str) -> Claim | None:
         .where(
             Site.crawl_id == crawl.id,
             Site.final_visit_id.is_(None),
-            or_(Site.owner.is_(None), Site.lease_expires_at < func.now()),
-            or_(Site.not_before.is_(None), Site.not_before <= func.now()),
+            or_(Site.owner.is_(None), _has_passed(Site.lease_expires_at, LEASE_S)),
+            or_(Site.not_before.is_(None), _has_passed(Site.not_before, RETRY_AFTER_LIMIT_S)),
             Site.attempts < ATTEMPT_LIMIT - 1,
         )
         .order_by(Site.attempts, Site.rank)
@@ -199,6 +200,15 @@ def _retry_after_s(observation: Observation) -> int | None:
     """Return the seconds that the site asked to be left alone, if a crawl can wait for them."""
     asked: int | None = observation.visit["retry_after_s"]
     return asked if asked is not None and asked <= RETRY_AFTER_LIMIT_S else None
+
+
+def _has_passed(time: InstrumentedAttribute[datetime.datetime | None], most_s: float) -> ColumnElement[bool]:
+    """Return the condition that a time has passed, which was at most `most_s` ahead when it was written.
+
+    One that is twice as far ahead was written before the server's clock was set back. The double, since
+    `now()` is the begin of a transaction, which may wait for the one that writes the time.
+    """
+    return not_(time.between(func.now(), _from_now(2 * most_s)))
 
 
 def _from_now(seconds: float) -> ColumnElement[datetime.datetime]:

@@ -41,6 +41,13 @@ def test_the_oldest_backups_are_removed(filled: str, tmp_path: Path) -> None:
     assert list_backups(tmp_path) == [tmp_path / "20261103T020000Z.dump", newest]
 
 
+def test_a_backup_by_a_clock_that_was_set_back_is_kept(filled: str, tmp_path: Path) -> None:
+    for day in ("20990101", "20990102"):
+        (tmp_path / f"{day}T000000Z.dump").touch()
+    newest = backup(filled, tmp_path, keep=2)
+    assert list_backups(tmp_path) == [newest, tmp_path / "20990102T000000Z.dump"]
+
+
 def test_a_failed_backup_leaves_nothing_and_its_message_hides_the_password(tmp_path: Path) -> None:
     with pytest.raises(BackupFailed, match="pg_dump") as failed:
         backup(f"postgresql://nobody:secret@/none?host={tmp_path}", tmp_path, keep=1)

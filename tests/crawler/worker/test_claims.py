@@ -101,6 +101,24 @@ def test_a_site_with_retry_after_is_visited_again_no_sooner(database: Engine) ->
     }
 
 
+def test_a_clock_that_is_set_back_keeps_no_site_from_being_visited(database: Engine) -> None:
+    """Neither that of a crawler that was killed before, nor one that asked to be left alone."""
+    crawl = plan_crawl(database, sites=2, attempts=2)
+    claim(database, crawl)
+    claims.store_visit(database, crawl, claim(database, crawl), ask_to_wait(600))
+    assert claims.claim_site(database, crawl, owner="another") is None
+    with database.begin() as connection:
+        connection.execute(
+            text(
+                "UPDATE site SET lease_expires_at = lease_expires_at + interval '1 hour', "
+                "not_before = not_before + interval '1 hour'"
+            )
+        )
+    again = [claims.claim_site(database, crawl, owner="another") for _ in range(2)]
+    assert sorted(ours.rank for ours in again if ours) == [1, 2]
+    assert claims.claim_site(database, crawl, owner="another") is None
+
+
 def test_a_site_with_a_retry_after_beyond_the_limit_keeps_its_answer(database_18: Engine) -> None:
     crawl = plan_crawl(database_18, sites=1, attempts=2)
     longer = ask_to_wait(claims.RETRY_AFTER_LIMIT_S + 1)
