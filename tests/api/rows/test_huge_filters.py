@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 from tests.api.rows.conftest import CRAWL, RESPONSES, SITES
 from tests.api.test_v1 import assert_problem
 
-LONG = "x" * 40_000
+LONG = "x" * 15_000
 """A text as long as a request's line may be with room to spare."""
 
 
@@ -23,10 +23,10 @@ LONG = "x" * 40_000
         ("visits", "started_at_at_least", "99999999-01-01"),
         ("responses", "is_complete", "maybe"),
         ("responses", "limit", "9" * 400),
-        ("responses", "fields", ",".join(["no_such_field"] * 2000)),
+        ("responses", "fields", ",".join(["no_such_field"] * 1000)),
         ("responses", "cursor", LONG),
         ("responses", "path", LONG),
-        ("responses", "path", "é" * 3000),
+        ("responses", "path", "é" * 2500),
     ],
 )
 def test_a_value_beyond_its_type_is_refused_with_the_parameters_name(
@@ -43,9 +43,9 @@ def test_a_text_is_compared_and_never_run(client: TestClient, text: str) -> None
     assert (answer.status_code, answer.json()["rows"]) == (200, [])
 
 
-def test_thousands_of_filters_are_refused_in_a_short_answer(client: TestClient) -> None:
+def test_hundreds_of_filters_are_refused_in_a_short_answer(client: TestClient) -> None:
     for name in ("path", "no_such_filter"):
-        query = "&".join(f"{name}=x{number}" for number in range(2000))
+        query = "&".join(f"{name}=x{number}" for number in range(700))
         answer = client.get(f"/v1/responses?crawl={CRAWL}&{query}")
         assert answer.status_code == 400
         assert len(answer.content) < 20_000
