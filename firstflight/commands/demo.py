@@ -581,7 +581,7 @@ def end(line: Line, month: str, *crawl: str) -> str:
 
     `crawl` is an option of the report.
     """
-    with line.part("report"):
+    with line.part("report", line.bars("figures")):
         line.step("report", "build", "--year", month[:4], *crawl)
     with line.part("verify", line.bars("items")):
         line.step("verify", "--offline")

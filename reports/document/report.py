@@ -1,6 +1,6 @@
 """Writes the annual report: its content, page, figures, forms and loads, put in place as one folder."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,26 +39,28 @@ def write_report(
     facts: Mapping[str, Any],
     signer: Signer | None = None,
     publication: Publication,
+    progress: Callable[[int, int], object] = lambda _done, _total: None,
 ) -> dict[str, Any]:
     """Write the report's files into the new folder `folder`, and return the content of report.json.
 
     `composed` is the content from `compose`, and `facts` are the manifest's from `origin`. FileExistsError if
-    the folder is there: a report is never replaced.
+    the folder is there: a report is never replaced. `progress` is told of figures, drawn and in all.
     """
     content = publish_content(composed, publication, inputs.release)
     report = parse_content(Published, content)
     brief = brief_of(report)
     charts = draw(report, brief)
-    figures = {name: bare(svg(chart)) for name, chart in charts.items()}
+    figures: dict[str, str] = {}
+    drawn: dict[str, Drawn] = {}
+    for done, (name, chart) in enumerate(charts.items(), 1):
+        figures[name] = bare(svg(chart))
+        drawn[name] = Drawn(
+            svg=for_both_schemes(figures[name]), png=png(chart, scale=PNG_WIDTH / WIDTH), vega_lite=chart
+        )
+        progress(done, len(charts))
     with put_new(folder) as stage:
         (stage / CONTENT).write_text(canonical(content), encoding="utf-8")
         (stage / PAGE).write_text(render_html(report, figures=figures), encoding="utf-8")
-        drawn = {
-            name: Drawn(
-                svg=for_both_schemes(figures[name]), png=png(chart, scale=PNG_WIDTH / WIDTH), vega_lite=chart
-            )
-            for name, chart in charts.items()
-        }
         write_forms(stage / FORMS, report, charts=drawn, schema=schema())
         _write_brief(stage / FORMS, report, brief)
         (stage / "summary.txt").write_text(summary_text(report), encoding="utf-8")

@@ -3,7 +3,7 @@ and not again if nothing has changed."""
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -57,8 +57,11 @@ def publish_report(
     commit: str,
     allowed_signers: Path,
     signer: Signer | None = None,
+    progress: Callable[[int, int], object] = lambda _done, _total: None,
 ) -> Published:
     """Publish the report of the inputs, unless a version in force has equal content.
+
+    `progress` is told how many of the report's figures are drawn, and how many there are.
 
     Raises ReportVersionError if that would replace a version, leave out a number, make a later version
     without a reason, or publish again what was withdrawn.
@@ -87,7 +90,15 @@ def publish_report(
             supersedes=checksum_of(before.folder) if before is not None else None,
             changed=changed,
         )
-    write_report(inputs, composed, place.folder, facts=facts, signer=signer, publication=publication)
+    write_report(
+        inputs,
+        composed,
+        place.folder,
+        facts=facts,
+        signer=signer,
+        publication=publication,
+        progress=progress,
+    )
     folder.chmod(0o755)  # regardless of the umask: the service may run as another user
     return Published(version=place, digest=digest, is_new=True)
 

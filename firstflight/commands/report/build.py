@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from firstflight.bars import bar as progress_bar
 from firstflight.commands.options import AS_JSON, DAY, OF_YEAR, Pattern, Statement
 from firstflight.commands.report.recompute import report_places
 from firstflight.commit import code_commit
@@ -98,7 +99,14 @@ def build(
     with (
         one_line(ReportError, ReportVersionError, ReleaseError, EvidenceError, SigningFailed, InUse, OSError),
         making(settings.data_dir),
+        progress_bar(settings, unit=" figures", desc="judging") as bar,
     ):
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.set_description("drawing")
+            bar.update(done - bar.n)
+
         settings.check_signer()
         inputs = read_inputs(
             report_places(settings),
@@ -114,8 +122,9 @@ def build(
             commit=code_commit(settings.commit),
             allowed_signers=settings.allowed_signers,
             signer=settings.signer,
+            progress=progress,
         )
-        print_published(published, as_json=as_json)
+    print_published(published, as_json=as_json)
 
 
 def print_published(published: Published, *, as_json: bool) -> None:

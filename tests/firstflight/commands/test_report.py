@@ -9,6 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from firstflight.bars import Reached, read_bar
 from firstflight.commands.report import command
 from firstflight.commands.report import recompute as report_recompute
 from firstflight.main import main
@@ -84,6 +85,23 @@ def test_items_that_differ_are_named_with_their_lines_and_fail(
     assert (every.exit_code, every.stdout) == (1, "equal cdf\n-c,e\n+c,d\ndiffers shares\n")
     shares = run(tmp_path, "recompute", "2026", "v1", "shares")
     assert (shares.exit_code, shares.stdout) == (1, "c,d\n-c,e\n+c,d\ndiffers\n")
+
+
+def test_a_build_says_how_many_of_its_figures_are_drawn(tmp_path: Path) -> None:
+    write_release(tmp_path, crawl())
+    told = tmp_path / "bar"
+    settings = Settings(
+        data_dir=tmp_path,
+        cache_dir=tmp_path / "cache",
+        database_url=None,
+        chromium=Path("chromium"),
+        bar_file=told,
+    )
+    arguments = ("build", "--year", "2026", "--without-replay")
+    assert CliRunner().invoke(command, arguments, obj=settings).exit_code == 0
+    drawn = [*(tmp_path / "reports" / "2026" / "v1" / "forms").glob("*/*.png")]
+    assert drawn
+    assert read_bar(told) == Reached(done=len(drawn), total=len(drawn), unit="figures")
 
 
 def test_json_prints_report_json(tmp_path: Path) -> None:

@@ -33,7 +33,16 @@ def in_namespace(function: str, *arguments: Any, timeout_s: float = 300.0) -> An
     with tempfile.TemporaryDirectory(prefix="firstflight-") as folder:
         result, messages = Path(folder, "result.json"), Path(folder, "said.txt")
         command = [unshare, "--user", *USER, "--net", "--fork", "--kill-child"]
-        command += [sys.executable, "-X", "faulthandler", "-m", MODULE, function, json.dumps(arguments), str(result)]
+        command += [
+            sys.executable,
+            "-X",
+            "faulthandler",
+            "-m",
+            MODULE,
+            function,
+            json.dumps(arguments),
+            str(result),
+        ]
         with messages.open("w") as output:
             status = _run(command, output, timeout_s)
         text = messages.read_text(errors="replace")
