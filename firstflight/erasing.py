@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 from sqlalchemy import Engine
 
 from crawler.sites import forgetting, optout
@@ -109,6 +110,9 @@ def erase(where: Surroundings, journal: Journal) -> Iterator[str]:
     if not places.anything and not journal.is_resumed:
         yield "nothing of it is here"
         return
+    if journal.is_lost:
+        with where.engine.connect() as connection:
+            journal.crawls = [crawl.id for crawl in crawls(connection)]
     journal.save()
     yield from _erase_from_database(where, journal, places)
     yield from _withdraw_releases(where, site, places.releases)
@@ -263,6 +267,17 @@ class ErasureError(Exception):
     """An erasure cannot begin or continue; the message says what to do."""
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Note:
+    """The content of a journal's file, which names no host."""
+
+    host: str
+    """Salted hash of the host."""
+    salt: str
+    key: str
+    crawls: list[int]
+
+
 @dataclasses.dataclass(kw_only=True, slots=True)
 class Journal:
     """The state of one erasure. Its file contains a hash of the host, not its name."""
@@ -272,7 +287,9 @@ class Journal:
     salt: str
     crawls: list[int]
     """Ids of crawls whose tables must be rewritten."""
-    is_resumed: bool
+    is_resumed: bool = False
+    is_lost: bool = False
+    """True if the file could not be read, so that the tables of every crawl must be rewritten."""
 
     def note(self, crawl_id: int) -> None:
         """Record a crawl before its first row changes."""
@@ -282,9 +299,9 @@ class Journal:
     def save(self) -> None:
         """Write the file, readable only by its owner, since the key in it allows guessing the site."""
         host = hash_host(self.site.host, self.salt)
-        facts = {"host": host, "salt": self.salt, "key": self.site.key, "crawls": self.crawls}
+        note = Note(host=host, salt=self.salt, key=self.site.key, crawls=self.crawls)
         with put_file_in_place(self.path, mode=0o600) as half:
-            half.write_text(json.dumps(facts) + "\n", encoding="utf-8")
+            half.write_bytes(msgspec.json.encode(note) + b"\n")
 
     def end(self) -> None:
         """Delete the file, and the key with it."""
@@ -292,22 +309,43 @@ class Journal:
 
 
 @contextlib.contextmanager
-def journal(folder: Path, host: str) -> Iterator[Journal]:
+def journal(settings: Settings, host: str) -> Iterator[Journal]:
     """Return the unfinished erasure of `host`, or a new one that is not yet written to disk.
 
     Holds the data folder's lock meanwhile; storage.data_lock.InUse.
     """
-    with data_lock.erasing(folder):
-        path = folder / NAME
-        if not path.exists():
-            site = Withdrawal(host=host, key=secrets.token_hex(32))
-            yield Journal(path=path, site=site, salt=secrets.token_hex(16), crawls=[], is_resumed=False)
-            return
-        facts = json.loads(path.read_text(encoding="utf-8"))
-        if hash_host(host, facts["salt"]) != facts["host"]:
+    with data_lock.erasing(settings.data_dir):
+        path = settings.data_dir / NAME
+        if path.exists():
+            yield _resume(path, host, settings.opt_out)
+        else:
+            yield _begin(path, host)
+
+
+def _begin(path: Path, host: str) -> Journal:
+    site = Withdrawal(host=host, key=secrets.token_hex(32))
+    return Journal(path=path, site=site, salt=secrets.token_hex(16), crawls=[])
+
+
+def _resume(path: Path, host: str, opt_out: Path) -> Journal:
+    """Return the erasure of `host` that the file at `path` describes.
+
+    A file that cannot be read is taken for that of any host whose erasure has begun. ErasureError otherwise.
+    """
+    try:
+        note = msgspec.json.decode(path.read_bytes(), type=Note)
+        is_other = hash_host(host, note.salt) != note.host
+        site = Withdrawal(host=host, key=note.key)
+    except (ValueError, RecursionError) as exc:
+        if not optout.read_optout(opt_out).has_erased(host):
             raise ErasureError(
-                f"the erasure of another site was cut short ({path}): finish it first, "
-                "by the same command with that site's host"
-            )
-        site = Withdrawal(host=host, key=facts["key"])
-        yield Journal(path=path, site=site, salt=facts["salt"], crawls=facts["crawls"], is_resumed=True)
+                f"the note of an erasure that was cut short cannot be read ({path}): finish that erasure "
+                "first, by the same command with its site's host, or remove the note if nobody knows the site"
+            ) from exc
+        return dataclasses.replace(_begin(path, host), is_resumed=True, is_lost=True)
+    if is_other:
+        raise ErasureError(
+            f"the erasure of another site was cut short ({path}): finish it first, "
+            "by the same command with that site's host"
+        )
+    return Journal(path=path, site=site, salt=note.salt, crawls=note.crawls, is_resumed=True)

@@ -15,11 +15,12 @@ class InUse(Exception):
 
 @contextlib.contextmanager
 def making(folder: Path) -> Iterator[None]:
-    """Hold the lock while something is made of what was measured, beside others who do; InUse while a site
-    is erased."""
+    """Hold the lock while something is made of what was measured, or that is verified, beside others who do;
+    InUse while a site is erased."""
     try:
         handle = _open(folder)
-    except OSError:  # the folder cannot be written, which is for what is made there to say
+    except OSError:
+        # It is not there, and has nothing to erase, or cannot be written, which is for what is made to say.
         yield
         return
     with _locked(handle, fcntl.LOCK_SH, f"a site is erased from {folder}: wait for its end, and repeat this"):
@@ -30,15 +31,15 @@ def making(folder: Path) -> Iterator[None]:
 def erasing(folder: Path) -> Iterator[None]:
     """Hold the lock alone; InUse while something is made of what was measured, or another site is erased."""
     remedy = (
-        f"a release or a report is made in {folder}, or another site is erased: wait for its end, "
-        "and repeat this"
+        f"a release or a report is made or verified in {folder}, or another site is erased: "
+        "wait for its end, and repeat this"
     )
+    folder.mkdir(parents=True, exist_ok=True)
     with _locked(_open(folder), fcntl.LOCK_EX, remedy):
         yield
 
 
 def _open(folder: Path) -> int:
-    folder.mkdir(parents=True, exist_ok=True)
     return os.open(folder / LOCK, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
 

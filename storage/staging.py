@@ -68,12 +68,13 @@ def put_in_place(folder: Path) -> Iterator[Path]:
     with staging(folder.parent) as stage:
         new, old = stage / NEW / folder.name, stage / OLD / folder.name
         new.mkdir(parents=True)
-        new.chmod(0o755)  # regardless of the umask: the service may run as another user
         old.parent.mkdir()
         yield new
+        _settle(new)
         if folder.exists():
             folder.rename(old)
         new.rename(folder)
+        flush(folder.parent)
 
 
 @contextlib.contextmanager
@@ -87,12 +88,7 @@ def put_new(folder: Path) -> Iterator[Path]:
         new = stage / folder.name
         new.mkdir()
         yield new
-        for path in [*new.rglob("*"), new]:
-            if path.is_symlink():
-                continue
-            if path.is_dir():
-                path.chmod(0o755)  # regardless of the umask: the service may run as another user
-            flush(path)
+        _settle(new)
         try:
             new.rename(folder)
         except OSError as exc:
@@ -100,6 +96,16 @@ def put_new(folder: Path) -> Iterator[Path]:
                 raise
             raise FileExistsError(f"{folder} is there already, and is never replaced") from exc
         flush(folder.parent)
+
+
+def _settle(folder: Path) -> None:
+    """Write a new folder to the disk itself, before anything is removed for it; others may read it."""
+    for path in [*folder.rglob("*"), folder]:
+        if path.is_symlink():
+            continue
+        if path.is_dir():
+            path.chmod(0o755)  # regardless of the umask: the service may run as another user
+        flush(path)
 
 
 @contextlib.contextmanager

@@ -44,6 +44,10 @@ class OptOut:
             for parent in _parents(host)
         )
 
+    def has_erased(self, host: str) -> bool:
+        """Return whether `host` itself was erased, or its erasure was begun."""
+        return any(hash_host(host, salt) == known for salt, known in self.hashed)
+
     def filter_entries(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
         """Return the entries that remain, with their ranks in the list."""
         return tuple(entry for entry in entries if not self.covers(entry.host))
@@ -100,9 +104,7 @@ def remove(path: Path, host: str) -> bool:
 
 
 def _is_in(optout: OptOut, host: str, *, hashed: bool) -> bool:
-    if hashed:
-        return any(hash_host(host, salt) == known for salt, known in optout.hashed)
-    return host in optout.hosts or _is_in(optout, host, hashed=True)
+    return optout.has_erased(host) or (not hashed and host in optout.hosts)
 
 
 def _hashed_line(optout: OptOut, host: str) -> str:

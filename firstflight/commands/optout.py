@@ -81,7 +81,7 @@ def add(settings: Settings, *, host: str, erased: bool, dry_run: bool, store: st
             new = optout.add(settings.opt_out, host, hashed=False)
             click.echo(f"{host} is {'now' if new else 'already'} left out of later plans")
             return
-        with journal(settings.data_dir, host) as unfinished:
+        with journal(settings, host) as unfinished:
             for line in _erase(settings, unfinished, store or settings.publish_url, dry_run=dry_run):
                 click.echo(line)
 

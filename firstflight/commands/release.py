@@ -174,7 +174,7 @@ def verify_(ctx: click.Context, *, name: str, offline: bool, as_json: bool) -> N
       firstflight release verify --crawl 2026-11 --offline --json
     """
     settings: Settings = ctx.obj
-    with one_line(*EXPECTED):
+    with one_line(*EXPECTED, InUse), making(settings.data_dir):
         release = find_release(settings.releases, name)
         with contextlib.nullcontext() if offline else database_to_read(settings) as engine:
             verdict = judge(release, engine, quiet=as_json)

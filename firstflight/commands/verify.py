@@ -14,6 +14,7 @@ from firstflight.connect import database_to_read
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from firstflight.verification import Item, list_checks
+from storage.data_lock import InUse, making
 from storage.engine import DatabaseError
 
 
@@ -34,7 +35,8 @@ def command(ctx: click.Context, *, offline: bool, as_json: bool) -> None:
       firstflight verify --offline --json
     """
     settings: Settings = ctx.obj
-    with one_line(DatabaseError):
+    # What is erased meanwhile would be missing.
+    with one_line(DatabaseError, InUse), making(settings.data_dir):
         items = list(judge_all(settings, offline=offline, as_json=as_json))
     damaged = sum(item.state == "damaged" for item in items)
     if as_json:

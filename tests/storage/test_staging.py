@@ -4,12 +4,15 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from storage import staging as staged
 from storage.modes import UnsafeFolder
-from storage.staging import ABANDONED_S, put_file_in_place, put_in_place, staging
+from storage.staging import ABANDONED_S, put_file_in_place, put_in_place, put_new, staging
 
 
 @pytest.fixture
@@ -49,6 +52,20 @@ def test_if_the_last_rename_fails_the_old_folder_is_restored(
         (stage / "index.html").write_text("new")
     assert (folder / "index.html").read_text() == "old"
     assert list(folder.parent.iterdir()) == [folder]
+
+
+@pytest.mark.parametrize("put", [put_in_place, put_new])
+def test_a_new_folder_is_on_the_disk_before_it_takes_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put: Callable[[Path], AbstractContextManager[Path]]
+) -> None:
+    """Or a power failure might leave its files empty, and the old folder gone."""
+    place, flushed = tmp_path / "2026", []
+    monkeypatch.setattr(staged, "flush", lambda path: flushed.append((path.name, place.exists())))
+    with put(place) as stage:
+        (stage / "below").mkdir()
+        (stage / "below" / "index.html").write_text("new")
+    assert {("index.html", False), ("below", False), ("2026", False)} < set(flushed)
+    assert flushed[-1] == (tmp_path.name, True)
 
 
 HOLD = """

@@ -1,5 +1,6 @@
 """Erasures that are killed at any step, and continued by the same command."""
 
+import json
 import os
 import signal
 import subprocess
@@ -90,6 +91,21 @@ def test_an_erasure_that_was_cut_short_is_finished_before_another_begins(world: 
     assert world.named_in() == []
 
 
+def test_an_erasure_whose_note_cannot_be_read_goes_on_by_the_same_command(world: World) -> None:
+    assert killed_at(world, 12) == -signal.SIGKILL
+    note = world.data / "erasure.json"
+    whole = note.read_bytes()
+    other_key = whole.replace(json.loads(whole)["key"].encode(), b"no key")
+    for content in (b"", whole[: len(whole) // 2], b"{}", b"null", b"\xff\x00", b"[" * 100_000, other_key):
+        note.write_bytes(content)
+        other = run(world, "optout", "add", "site1.test", "--erase")
+        assert (other.exit_code, other.output.count("\n")) == (1, 1)
+        assert "finish that erasure first" in other.output
+    assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
+    assert world.named_in() == []
+    assert not note.exists()
+
+
 def test_an_erasure_and_what_makes_a_release_or_a_report_wait_for_each_other(world: World) -> None:
     with making(world.data):
         erased = run(world, "optout", "add", HOST, "--erase")
@@ -102,6 +118,8 @@ def test_an_erasure_and_what_makes_a_release_or_a_report_wait_for_each_other(wor
             ["release", "publish", "--crawl", CRAWL],
             ["report", "build", "--year", "2026"],
             ["import", "pages"],
+            ["release", "verify", "--crawl", CRAWL],
+            ["verify"],
         ):
             made = run(world, *command)
             assert (made.exit_code, made.output.count("\n")) == (1, 1)
