@@ -257,7 +257,8 @@ class Visited:
         for where, row in self.received.items():
             on = connections[row["connection_id"]]
             asked = [on["secured_us"] or on["connected_us"], row["request_sent_us"]]
-            if on["protocol"] == "h3" and on["tls_resumed"]:  # 0-RTT asks before the handshake ends
+            takes_early = on["protocol"] == "h3" or self.page.security.early_data
+            if takes_early and on["tls_resumed"]:  # 0-RTT asks before the handshake ends
                 asked.sort()
             times = [on["opened_us"], on["connected_us"], *asked]
             times += [row["first_byte_us"], row["last_byte_us"], on["last_byte_us"]]

@@ -13,6 +13,7 @@ from tests.zoo.serving.security import Security
 
 CLEAR = {"h1": "there is no TLS"}
 QUIC = {"h3": "QUIC has TLS 1.3 alone"}
+UNSERVED = {"h3": "the zoo's server does it over TCP alone"}
 
 
 async def last(request: Request, reply: Reply) -> None:
@@ -74,6 +75,21 @@ PAGES = (
         host="asked.test",
         security=Security(curve="secp384r1", asks_certificate=True),
         cases=(reconnect("hello-retry-and-client-certificate", CLEAR | QUIC),),
+    ),
+    Page(
+        host="post-quantum.test",
+        security=Security(post_quantum=True),
+        cases=(reconnect("post-quantum-key-exchange", CLEAR | UNSERVED),),
+    ),
+    Page(
+        host="compressed.test",
+        security=Security(compressed=True),
+        cases=(reconnect("compressed-certificate", CLEAR | UNSERVED),),
+    ),
+    Page(
+        host="early.test",
+        security=Security(early_data=True),
+        cases=(reconnect("early-data", CLEAR | {"h3": "every resumed connection has early data there"}),),
     ),
     Page(
         host="odd-records.test",

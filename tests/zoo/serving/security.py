@@ -5,13 +5,15 @@ import dataclasses
 import functools
 import ssl
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from localweb.serving.certificates import Authority
 from localweb.serving.tls import TLSLayer
+from tests.zoo.serving.boringssl import BoringContext, BoringLayer
 from tests.zoo.serving.odd_records import Odd, OddLayer, keep_secret
+from tests.zoo.serving.post_quantum import PostQuantumLayer, post_quantum_context
 
 VERSIONS = {"TLS 1.2": ssl.TLSVersion.TLSv1_2, "TLS 1.3": ssl.TLSVersion.TLSv1_3}
 
@@ -45,6 +47,17 @@ class Security:
     """Ask the client for a certificate, and go on without one."""
     odd: Odd | None = None
     """Write records in odd ways."""
+    post_quantum: bool = False
+    """Exchange keys by X25519MLKEM768."""
+    compressed: bool = False
+    """Compress certificates with Brotli."""
+    early_data: bool = False
+    """Take requests with the first flight of a resumed connection (0-RTT)."""
+
+    @property
+    def browser_flags(self) -> tuple[str, ...]:
+        """Flags of Chromium for what it does not do by itself."""
+        return ("--enable-features=EnableTLS13EarlyData",) if self.early_data else ()
 
     def authority(self) -> Authority:
         """Return the authority that signs the hosts' certificates."""
@@ -52,12 +65,22 @@ class Security:
         return Authority(intermediates=self.intermediates, padding=INTERMEDIATE_BYTES, leaf_key=leaf_key)
 
     @property
-    def layer(self) -> Callable[[ssl.SSLContext], TLSLayer]:
-        """Makes the TLS of one connection."""
-        return functools.partial(OddLayer, odd=self.odd) if self.odd else TLSLayer
+    def layer(self) -> Callable[[Any], TLSLayer]:
+        """Makes the TLS of one connection from what `context` returns."""
+        if self.odd:
+            return functools.partial(OddLayer, odd=self.odd)
+        if self.post_quantum:
+            return PostQuantumLayer
+        return BoringLayer if self.compressed or self.early_data else TLSLayer
 
-    def context(self, authority: Authority, host: str, alpn: Sequence[str]) -> ssl.SSLContext:
-        """Return the server's TLS context for one host."""
+    def context(self, authority: Authority, host: str, alpn: Sequence[str]) -> Any:
+        """Return the server's settings for one host, as its library has them."""
+        if self.post_quantum:
+            return post_quantum_context(authority, host, alpn)
+        if self.compressed or self.early_data:
+            return BoringContext(
+                authority, host, alpn, compressed=self.compressed, early_data=self.early_data
+            )
         context = authority.context(host, alpn)
         context.minimum_version = context.maximum_version = VERSIONS[self.version]
         if self.cbc:

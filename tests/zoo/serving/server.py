@@ -65,7 +65,8 @@ class ZooWeb(Web):
     @property
     def browser_flags(self) -> list[str]:
         """Flags that make Chromium find this web, trust it and reach nothing else."""
-        if self.protocol != "h3":
-            return super().browser_flags
-        origins = ",".join(f"{host}:{SCHEME_PORTS['https']}" for host in self.hosts)
-        return [*super().browser_flags, f"--origin-to-force-quic-on={origins}"]
+        flags = [*super().browser_flags, *self._security.browser_flags]
+        if self.protocol == "h3":
+            origins = ",".join(f"{host}:{SCHEME_PORTS['https']}" for host in self.hosts)
+            flags.append(f"--origin-to-force-quic-on={origins}")
+        return flags
