@@ -6,10 +6,8 @@ from pathlib import Path
 
 from firstflight.settings import Settings
 from recordings.errors import RecordingError
-from recordings.pages.recording import BUNDLED, files_of, read_recording, read_source
-from recordings.pages.rows import METHOD
-from recordings.pages.rows import content_of as content_of_pages
-from recordings.release import Content, File, checksum, group_by_month
+from recordings.pages.sets import AUGUST_2025, SETS, read_set
+from recordings.release import Content, File, group_by_month
 from releases.build import Built, name_in
 from releases.catalogue import ReleaseError, find_release, releases
 from releases.imported import write_imported
@@ -41,42 +39,51 @@ def write_content(
 
 
 def import_pages(
-    settings: Settings, folder: Path = BUNDLED, *, version: int | None = None, reason: str | None = None
+    settings: Settings,
+    folder: Path = SETS[AUGUST_2025],
+    *,
+    version: int | None = None,
+    reason: str | None = None,
 ) -> Built:
-    """Make the release of a folder's pages; raises RecordingError or ReleaseError."""
-    recording = read_recording(folder)
-    recorder = recording.source.recorder
+    """Make the release of a recorded set; raises RecordingError or ReleaseError."""
+    return write_pages(settings, read_set(folder), version=version, reason=reason)
+
+
+def write_pages(
+    settings: Settings, content: Content, *, version: int | None = None, reason: str | None = None
+) -> Built:
+    """Make the release of a recorded set's content; raises ReleaseError."""
+    recorder = content.recording["recorder"]
     return write_content(
         settings,
-        content_of_pages(recording),
+        content,
         version=version,
         reason=reason,
         recorded_by=(Author(name=recorder),) if recorder else (),
     )
 
 
-def import_once(settings: Settings, folder: Path = BUNDLED) -> Built:
-    """Make the release of a folder's pages unless there is one of this content and method.
+def import_once(settings: Settings, folder: Path = SETS[AUGUST_2025]) -> Built:
+    """Make the release of a recorded set unless there is one of this content and method.
 
     A release by an older method stays, and a new version is made beside it.
     Raises RecordingError or ReleaseError.
     """
-    files = files_of(folder)
-    source = read_source(folder, files)
+    content = read_set(folder)
+    (crawl,) = content.tables["crawl"]
     imported = [
         release
         for release in releases(settings.releases)
-        if is_recorded(release.crawl.kind) and release.manifest.list_id == source.id
+        if is_recorded(release.crawl.kind) and release.manifest.list_id == crawl["list_id"]
     ]
     if not imported:
-        return import_pages(settings, folder)
+        return write_pages(settings, content)
     newest = find_release(settings.releases, str(imported[-1].crawl))
-    if (newest.manifest.list_checksum, newest.manifest.method_version) == (checksum(files), METHOD):
+    before, method = newest.manifest.method_version, crawl["method_version"]
+    if (newest.manifest.list_checksum, before) == (content.checksum, method):
         return Built(newest, is_new=False)
-    reason = (
-        f"the recording or the method of its import changed: {newest.manifest.method_version}, now {METHOD}"
-    )
-    return import_pages(settings, folder, version=newest.version + 1, reason=reason)
+    reason = f"the recording or the method of its import changed: {before}, now {method}"
+    return write_pages(settings, content, version=newest.version + 1, reason=reason)
 
 
 def read_files(

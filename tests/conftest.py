@@ -123,12 +123,11 @@ def made_up_report(shared_folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def recorded_releases(shared_folder: Path) -> Callable[[str], Path]:
     """A function that returns the folder of releases with that of a recorded set, by the set's name."""
-    from recordings.pages.recording import SETS, read_recording
-    from recordings.pages.rows import content_of
+    from recordings.pages.sets import SETS, read_set
     from releases.imported import write_imported
 
     def build(name: str, stage: Path) -> None:
-        content = content_of(read_recording(SETS[name]))
+        content = read_set(SETS[name])
         write_imported(
             content.tables, content.recording, stage, checksum=content.checksum, notes=content.notes
         )

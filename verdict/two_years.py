@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from recordings.pages.recording import AUGUST_2025
+from recordings.pages.sets import AUGUST_2025
 from releases.interval import Interval
 from replay.runs.policy import PACED, Policy
 

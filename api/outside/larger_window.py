@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from api.outside.years import YearsRow
-from recordings.pages.recording import SETS, read_source
+from recordings.pages.sets import SETS, read_source
 from releases.interval import Interval
 from verdict.two_years import AFTER, ALIKE, ALL, BEFORE, CANDIDATE, SAME, YEARS, Comparison, comparison
 
@@ -22,7 +22,7 @@ def comparisons() -> dict[str, Comparison]:
 
 def list_rows() -> Iterator[YearsRow]:
     """Yield the numbers of the figure: of each measure both years, and their difference."""
-    lists = {year: read_source(SETS[name], {}).list_name for year, name in YEARS.items()}
+    lists = {year: read_source(SETS[name]).list_name for year, name in YEARS.items()}
     for pages, compared in comparisons().items():
         for measure in COMPARED:
             values: dict[int, Interval] = {

@@ -15,8 +15,8 @@ from api.statistics.changes import read
 from api.stored.library import Library
 from api.stored.months import Variant
 from api.stored.shelf import Shelf, Version
-from recordings.pages.recording import SETS
 from recordings.pages.same_sites import sites_of, values_of
+from recordings.pages.sets import SETS
 from releases.catalogue import Release
 from releases.changes import (
     RESPONSES,

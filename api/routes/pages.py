@@ -37,7 +37,7 @@ from api.routes.remembered import Remembered
 from api.routes.works import release_metadata
 from api.stored.held import HeldReleases
 from api.stored.shelf import Report, Version
-from recordings.pages.recording import SETS
+from recordings.pages.sets import SETS
 from releases.cdf import count_incomplete, is_stated
 from releases.citation.licences import licence_page
 from releases.citation.work import Work

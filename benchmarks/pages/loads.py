@@ -27,9 +27,9 @@ from benchmarks.pages.browser import launch_browser
 from benchmarks.service.servers import serve
 from firstflight.recorded import import_once, import_pages
 from firstflight.settings import from_environment
-from recordings.pages.recording import SETS
-from recordings.pages.rows import page_host
+from recordings.pages.sets import SETS
 from storage.progress import Hour, Progress, write_progress
+from studies.recorded_pages.rows import page_host
 
 FIRSTFLIGHT = (sys.executable, "-m", "firstflight")
 

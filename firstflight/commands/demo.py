@@ -27,7 +27,7 @@ from firstflight.bars import Reached, read_bar
 from firstflight.errors import Stopped, one_line
 from firstflight.listening import PORT
 from firstflight.settings import Settings
-from recordings.pages.recording import BUNDLED, files_of, read_source
+from recordings.pages.sets import AUGUST_2025, SETS, read_source
 from replay.errors import ReplayError
 from replay.lab import guest_process, kernel
 from schema.crawls import CrawlName
@@ -556,7 +556,7 @@ def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
 
     The sets of other years are imported for the page that shows them beside each other.
     """
-    month = read_source(BUNDLED, files_of(BUNDLED)).month
+    month = read_source(SETS[AUGUST_2025]).month
     with line.part("release"):
         line.step("import", "pages", "--all")
         line.step("release", "verify", "--crawl", month, "--offline")

@@ -7,7 +7,7 @@ import functools
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recordings.pages.recording import YEARS
+from recordings.pages.sets import YEARS
 from releases.catalogue import Release
 from releases.changes import Asked, Values, values_by_site
 from releases.strata.party import registrable_domain

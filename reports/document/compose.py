@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pyarrow.parquet as pq
 
-from recordings.pages.recording import recorder_of
+from recordings.pages.sets import recorder_of
 from releases.catalogue import Release, ReleaseFacts
 from releases.citation.forms import cite
 from releases.citation.work import NotCitable, cite_report

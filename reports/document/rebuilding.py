@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from recordings.pages.recording import AUGUST_2025, SETS
+from recordings.pages.sets import AUGUST_2025, SETS
 from releases.catalogue import Release
 from reports.inputs.report_inputs import ReportInputs
 from schema.crawls import CrawlName

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
-from recordings.pages.recording import SETS
+from recordings.pages.sets import SETS
 from releases.catalogue import Damaged, Release, Withdrawn, iter_versions, months_with_release
 from reports.inputs.carried import read_loads_of
 from reports.inputs.replays import Replay, ReportError, choose_replay

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from recordings.pages.recording import AUGUST_2025, SETS
+from recordings.pages.sets import AUGUST_2025, SETS
 from reports.content import FORMAT_VERSION, Report, parse_content
 from reports.document.compose import compose
 from reports.forms.forms import band_columns, csv_text

@@ -11,7 +11,6 @@ import numpy as np
 
 from firstflight.commands.replay.lab import find_lab
 from firstflight.settings import from_environment
-from recordings.pages.initiators import INFERRED, REDIRECT
 from replay.lab.guest_process import Lab
 from replay.networks.mlab.draws import DrawnNetwork, draw_networks
 from replay.recipes.page_recipe import Recipe
@@ -20,6 +19,7 @@ from replay.runs.policy import PACED, Policy
 from replay.runs.run import replay
 from studies.csv_table import write_table
 from studies.dependencies.pages import RECORDED, Page, read_pages, recipe_of
+from studies.recorded_pages.initiators import INFERRED, REDIRECT
 
 PAGES, NETWORKS_A_PAGE, SEED = 160, 8, 1
 POLICIES = (Policy(10), Policy(16), Policy(16, PACED))

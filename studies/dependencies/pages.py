@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from recordings.connections import Times, Traffic, rebuild
-from recordings.pages.initiators import REDIRECT, Initiator, find_initiators
-from recordings.pages.recording import RecordedPage
-from recordings.pages.request import HINTS, PageRequest, microseconds
-from recordings.pages.rows import page_host, traffic_rows
 from replay.recipes.distance import BASELINES
 from replay.recipes.page_recipe import Recipe, assume_think_times, make_recipe
+from studies.recorded_pages.facts import RecordedPage
+from studies.recorded_pages.initiators import REDIRECT, Initiator, find_initiators
+from studies.recorded_pages.request import HINTS, PageRequest, microseconds
+from studies.recorded_pages.rows import page_host, traffic_rows
 
 RECORDED = "recorded"
 """Rule of an initiator that Chrome named."""

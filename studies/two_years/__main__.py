@@ -18,8 +18,8 @@ from firstflight.commands.replay.sources import Source, release_source
 from firstflight.commit import code_commit
 from firstflight.recorded import import_pages
 from firstflight.settings import Settings, from_environment
-from recordings.pages.recording import SETS
 from recordings.pages.same_sites import site_keys
+from recordings.pages.sets import SETS
 from replay.recipes.page_recipe import Recipe
 from studies.two_years.comparing import INCUMBENT, PAIRS, compare, pairs_of
 from verdict.calibration import instrument

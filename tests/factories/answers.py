@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from recordings.pages.recording import read_recording
+from recordings.pages.sets import AUGUST_2025, SETS, read_source
 from reports.answer import Answer, KeyNumber, answer_of
 from reports.content import RecordedFacts
 from reports.document.illustrative import limits_sentence
@@ -25,7 +25,7 @@ WORLDS: dict[Kind, tuple[World, tuple[str, ...]]] = {
 @functools.cache
 def bundled_facts() -> RecordedFacts:
     """Whence the recorded pages are that come with the code, which are read once."""
-    source = read_recording().source
+    source = read_source(SETS[AUGUST_2025])
     facts: RecordedFacts = {
         "pages": 591,
         "requests": 0,
@@ -40,7 +40,7 @@ def bundled_facts() -> RecordedFacts:
 
 def bundled_limits() -> str:
     """The limits of the recorded pages that come with the code."""
-    return limits_sentence(bundled_facts(), vantage=read_recording().source.vantage)
+    return limits_sentence(bundled_facts(), vantage=read_source(SETS[AUGUST_2025]).vantage)
 
 
 def made_up_answer(kind: Kind) -> Answer:

@@ -1,19 +1,18 @@
-"""Folders of recorded pages with made-up requests."""
+"""Recorded pages with made-up requests."""
 
-import json
+import itertools
+import operator
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from recordings.pages.recording import PAGES, REQUESTS, SOURCE
-from recordings.pages.request import COLUMNS, PageRequest, request_of
+from recordings.release import Source
+from studies.recorded_pages.__main__ import write_set
+from studies.recorded_pages.facts import RecordedPage, Recording
+from studies.recorded_pages.request import COLUMNS, PageRequest, request_of
+from studies.recorded_pages.rows import content_of
 
 Row = dict[str, Any]
-
-ARROW = {int: pa.int64(), float: pa.float64(), str: pa.string(), bool: pa.bool_()}
 
 STANDARD: Row = {
     "page": 1,
@@ -54,28 +53,25 @@ def requests(*rows: Row) -> list[PageRequest]:
     return [request_of(row) for row in rows]
 
 
-def write_folder(folder: Path, rows: Sequence[Row], **source: Any) -> Path:
-    """A folder with these requests, and a load event of each page after a second."""
-    folder.mkdir(parents=True, exist_ok=True)
-    schema = pa.schema([pa.field(name, ARROW[kind]) for name, kind in COLUMNS.items()])
-    pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), folder / REQUESTS)
+def write_folder(folder: Path, rows: Sequence[Row]) -> Path:
+    """Write the set of pages with these requests, and a load event of each after a second."""
     pages = [
-        {"page": page, "on_load_ms": 1000, "browser": "139.0"}
-        for page in sorted({row["page"] for row in rows})
+        RecordedPage(number=page, load_us=1_000_000, browser="139.0", requests=requests(*group))
+        for page, group in itertools.groupby(rows, key=operator.itemgetter("page"))
     ]
-    pq.write_table(pa.Table.from_pylist(pages), folder / PAGES)
-    stated = {
-        "id": "pages-2026-02",
-        "month": "2026-02",
-        "device": "desktop",
-        "vantage": "lab",
-        "magnitude": None,
-        "recorded": "1 February 2026",
-        "source": "made up",
-        "commit": "0123abc",
-        "tool": "none",
-        "licence": "none",
-        "limits": ["made up"],
-    }
-    (folder / SOURCE).write_text(json.dumps(stated | source), encoding="utf-8")
+    source = Source(
+        id="pages-2026-02",
+        month="2026-02",
+        device="desktop",
+        vantage="lab",
+        magnitude=None,
+        recorded="1 February 2026",
+        source="made up",
+        commit="0123abc",
+        tool="none",
+        licence="none",
+        limits=["made up"],
+    )
+    recording = Recording(source=source, files={"requests.parquet": "0" * 64}, pages=pages)
+    write_set(folder, content_of(recording), form="pages")
     return folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordings.connections import COALESCED, OPENED, REUSED, UNSEEN, Traffic
 from recordings.connections import rebuild as rebuild_of
-from recordings.pages.request import PageRequest
+from studies.recorded_pages.request import PageRequest
 from tests.factories.recorded_pages import document, requests, row
 
 MS = 1000

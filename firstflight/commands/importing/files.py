@@ -18,7 +18,7 @@ from recordings.errors import RecordingError
 from recordings.netlog.release import content_of as content_of_logs
 from recordings.netlog.release import read_file as read_log
 from recordings.page import describe_left_out
-from recordings.pages.recording import WORD
+from recordings.pages.sets import WORD
 from recordings.reading import CDP, HAR, read_file
 from recordings.release import Content, File, content_of
 from releases.build import Built

@@ -12,7 +12,7 @@ from firstflight.errors import one_line
 from firstflight.recorded import import_once, import_pages
 from firstflight.settings import Settings
 from recordings.errors import RecordingError
-from recordings.pages.recording import AUGUST_2025, SETS
+from recordings.pages.sets import AUGUST_2025, SETS
 from releases.build import Built
 from releases.catalogue import ReleaseError
 from storage.data_lock import InUse, making
@@ -44,8 +44,9 @@ def pages(
 
     Without SETS the 591 pages of August 2025 are taken. With the code come also wpt-2019-12,
     lh-kenya-2020-07, lh-gov-europe-2021-03, and of images mobile-images-2022-05 and phantomjs-2013-09
-    (docs/recorded-pages.md). A folder has pages.parquet, requests.parquet and source.json. What was inferred
-    and what is unknown is in recording.json. `firstflight replay run edition` imports August's by itself.
+    (docs/recorded-pages.md). A folder has a Parquet file for each table of a release, and set.json. What was
+    inferred and what is unknown is in recording.json. `firstflight replay run edition` imports August's by
+    itself.
 
     \b
     Example:

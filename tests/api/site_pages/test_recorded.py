@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from recordings.pages.recording import AUGUST_2025
+from recordings.pages.sets import AUGUST_2025
 from releases.catalogue import releases
 from tests.api.conftest import serving
 from tests.api.site_pages.test_pages import bars, read

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from firstflight.main import main
-from recordings.pages.recording import SETS
+from recordings.pages.sets import SET, SETS
 from releases.catalogue import find_release
 from releases.outside.points import load_points
 from replay.recipes.page_recipe import read_recipes
@@ -368,9 +369,11 @@ def test_all_recorded_sets_are_imported_beside_an_older_release_of_one(
 ) -> None:
     name = "lh-gov-europe-2021-03"
     monkeypatch.setattr("firstflight.commands.importing.pages.SETS", {name: SETS[name]})
-    with monkeypatch.context() as earlier:
-        earlier.setattr("recordings.pages.rows.METHOD", "0")
-        assert run("import", "pages", "--all").exit_code == 0
+    earlier = shutil.copytree(SETS[name], tmp_path / "earlier")
+    described = json.loads((earlier / SET).read_text())
+    described["crawl"]["method_version"] = "recorded-1"
+    (earlier / SET).write_text(json.dumps(described))
+    assert run("import", "pages", earlier).exit_code == 0
     for verb in ("imported", "was there already"):
         done = run("import", "pages", "--all")
         assert done.exit_code == 0, done.output

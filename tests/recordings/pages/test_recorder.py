@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
-from recordings.pages.recording import AUGUST_2025, recorder_of
+from recordings.pages.sets import AUGUST_2025, recorder_of
 from releases.catalogue import releases
 
 

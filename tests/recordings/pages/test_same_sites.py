@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from recordings.pages.recording import AUGUST_2025, SETS, read_recording
 from recordings.pages.same_sites import site_keys, sites_of
+from recordings.pages.sets import AUGUST_2025, SETS, read_set
 from tests.factories.made_up_crawl import MadeUp, release_of, write_tables
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_every_page_of_a_set_that_comes_with_the_code_has_a_site(name: str) -> None:
-    assert site_keys(name).keys() == {page.number for page in read_recording(SETS[name]).pages}
+    assert site_keys(name).keys() == {row["id"] for row in read_set(SETS[name]).tables["visit"]}
 
 
 def test_the_pages_of_august_2025_are_of_500_sites() -> None:

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from recordings.pages.recording import AUGUST_2025, SETS, read_recording
-from recordings.pages.rows import content_of
+from recordings.pages.sets import AUGUST_2025, SETS, read_set
 from recordings.release import Content
 from schema.recorded import null_reasons
 
@@ -18,7 +17,7 @@ SETS_OF_YEARS = sorted(SETS.keys() - {AUGUST_2025})
 
 @pytest.fixture(scope="module", params=SETS_OF_YEARS)
 def content(request: pytest.FixtureRequest) -> tuple[str, Content]:
-    return request.param, content_of(read_recording(SETS[request.param]))
+    return request.param, read_set(SETS[request.param])
 
 
 def is_image(row: Row) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recordings.pages.recording import AUGUST_2025
+from recordings.pages.sets import AUGUST_2025
 from releases.catalogue import releases
 from reports.document.compose import compose
 from reports.sections.same_sites import same_sites

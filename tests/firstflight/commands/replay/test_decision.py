@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 import firstflight.commands.replay.run
 import verdict.arms
 from firstflight.main import main
-from recordings.pages.recording import AUGUST_2025
+from recordings.pages.sets import AUGUST_2025
 from tests.factories.undrawn import undrawn
 from verdict.calibration import read_standing
 from verdict.question import STRATA

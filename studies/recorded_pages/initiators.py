@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from recordings.connections import Times
-from recordings.pages.request import PageRequest
+from studies.recorded_pages.request import PageRequest
 
 PARSING_US = 100_000
 """Time after a document's last byte in which its parser still asks. In the bundled pages requests are many

@@ -1,9 +1,4 @@
-"""Reads a folder of recorded pages: pages.parquet, requests.parquet, and source.json,
-which says whence they are.
-
-The columns are defined in docs/recorded-pages.md. Files from outside are hostile:
-types and references are checked.
-"""
+"""Reads the facts of recorded pages: pages.parquet and requests.parquet, whose columns README.md defines."""
 
 import dataclasses
 import hashlib
@@ -11,7 +6,6 @@ import itertools
 import json
 import math
 import operator
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,32 +13,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recordings.errors import RecordingError
-from recordings.pages.request import COLUMNS, NEVER_NULL, PageRequest, request_of
 from recordings.release import Source
-from releases.catalogue import Manifest
+from studies.recorded_pages.request import COLUMNS, NEVER_NULL, PageRequest, request_of
 
-BUNDLED = Path(__file__).parent / "bundled"
-"""The folder of the pages of August 2025, which come with the code."""
+SOURCES = Path(__file__).parent / "sources"
+"""Whence each set is: a file named after its id."""
 
-YEARS = Path(__file__).parent / "years"
-"""The folder of the sets of other years, which come with the code, each with its id as its name."""
-
-AUGUST_2025 = "pages-2025-08"
-
-SETS = {AUGUST_2025: BUNDLED} | {place.parent.name: place.parent for place in YEARS.glob("*/source.json")}
-"""Folders of the sets that come with the code, by id."""
-
-PAGES, REQUESTS, SOURCE = "pages.parquet", "requests.parquet", "source.json"
+PAGES, REQUESTS = "pages.parquet", "requests.parquet"
 
 PAGE_COLUMNS: dict[str, type] = {"page": int, "on_load_ms": int, "browser": str}
 """Columns of pages.parquet that are read; none may be null."""
 
 MOST_ROWS = 5_000_000
 """Most requests that an import reads: its memory grows with them."""
-
-WORD = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,36 +49,10 @@ class Recording:
     pages: list[RecordedPage]
 
 
-def read_recording(folder: Path = BUNDLED) -> Recording:
-    """Read a folder; RecordingError if a file is missing, or is not as docs/recorded-pages.md says."""
-    try:
-        files = files_of(folder)
-        source = read_source(folder, files)
-        pages = list(read_pages(folder))
-    except (OSError, pa.ArrowException, ValueError, TypeError, KeyError) as exc:
-        problem = (
-            f"{folder / exc.filename} cannot be read" if isinstance(exc, OSError) and exc.filename else exc
-        )
-        raise RecordingError(f"{folder} holds no recorded pages: {problem}") from exc
-    return Recording(source=source, files=files, pages=pages)
-
-
-def read_source(folder: Path, files: dict[str, str]) -> Source:
-    """Return the source of a folder's pages: its source.json, or for a copy of the bundled tables theirs."""
-    place = folder / SOURCE
-    if not place.exists() and files == files_of(BUNDLED):
-        place = BUNDLED / SOURCE
-    if not place.exists():
-        raise RecordingError(
-            f"{place} is missing: copy {BUNDLED / SOURCE} and say in it whence the pages are"
-        )
-    source = Source(**json.loads(place.read_text(encoding="utf-8")))
-    words = {"id": source.id, "device": source.device, "vantage": source.vantage}
-    if wrong := [name for name, word in words.items() if not WORD.fullmatch(word)]:
-        raise ValueError(f"{place}: {', '.join(wrong)} must be of a-z, 0-9 and -")
-    if not MONTH.fullmatch(source.month) or not source.limits:
-        raise ValueError(f"{place}: no month YYYY-MM, or no limits")
-    return source
+def read_recording(folder: Path) -> Recording:
+    """Read a folder of facts, which has the name of its set; ValueError if it is not as README.md says."""
+    source = Source(**json.loads((SOURCES / f"{folder.name}.json").read_text(encoding="utf-8")))
+    return Recording(source=source, files=files_of(folder), pages=list(read_pages(folder)))
 
 
 def files_of(folder: Path) -> dict[str, str]:
@@ -171,13 +126,3 @@ def is_of(arrow_type: pa.DataType, kind: type) -> bool:
         str: pa.types.is_string,
     }
     return bool(tests[kind](arrow_type))
-
-
-def recorder_of(manifest: Manifest) -> str:
-    """Return who recorded a release's pages; empty if we did, or nobody is named.
-
-    A release that does not name them itself is of a set that comes with the code, which does.
-    """
-    if manifest.recorded_by or manifest.list_id not in SETS:
-        return "; ".join(author.inverted for author in manifest.recorded_by)
-    return read_source(SETS[manifest.list_id], {}).recorder

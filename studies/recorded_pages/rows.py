@@ -13,9 +13,7 @@ from recordings.connections import (
     open_connection,
     rebuild,
 )
-from recordings.pages.initiators import INFERRED, NONE, REDIRECT, RULES, Initiator, find_initiators
-from recordings.pages.recording import AUGUST_2025, SETS, RecordedPage, Recording
-from recordings.pages.request import PageRequest, microseconds, sizes_of
+from recordings.pages.sets import AUGUST_2025
 from recordings.release import Content, Rules, make_content
 from recordings.rows import (
     CONNECTIONS,
@@ -30,9 +28,12 @@ from recordings.rows import (
     visit_row,
 )
 from schema import http_caching
-from schema.recorded import OTHER_YEARS, PAGES
+from schema.recorded import notes_of
 from schema.server_delay import fastest
 from schema.vocabulary import SELECTED
+from studies.recorded_pages.facts import RecordedPage, Recording
+from studies.recorded_pages.initiators import INFERRED, NONE, REDIRECT, RULES, Initiator, find_initiators
+from studies.recorded_pages.request import PageRequest, microseconds, sizes_of
 
 METHOD = "recorded-2"
 """Version of the method by which a recording becomes a release;
@@ -82,8 +83,13 @@ def content_of(recording: Recording) -> Content:
         connections=Rules(
             CONNECTIONS if names_connections else CONNECTION_RULES, frozenset(CONNECTION_RULES) - {OPENED}
         ),
-        notes=OTHER_YEARS if recording.source.id in SETS.keys() - {AUGUST_2025} else PAGES,
+        notes=notes_of(form_of(recording)),
     )
+
+
+def form_of(recording: Recording) -> str:
+    """Return the form of a recording, by which `schema/recorded.toml` says what its columns mean."""
+    return "pages" if recording.source.id == AUGUST_2025 else "other_years"
 
 
 def page_rows(recording: Recording, page: RecordedPage) -> PageRows:

@@ -3,8 +3,8 @@
 import pytest
 
 from recordings.connections import rebuild
-from recordings.pages import initiators
-from recordings.pages.initiators import INFERRED, RULES, find_initiators
+from studies.recorded_pages import initiators
+from studies.recorded_pages.initiators import INFERRED, RULES, find_initiators
 from tests.factories.recorded_pages import Row, document, requests, row
 
 

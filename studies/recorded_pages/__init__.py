@@ -1,0 +1,1 @@
+"""Derives the recorded sets that come with the code from facts of their pages."""
