@@ -2,7 +2,9 @@
 
 from tests.zoo.case import PAGE, Case, Page
 from tests.zoo.replies import CORS, NO_STORE, PIXEL, STYLE, TEXT, answer, page, script
+from tests.zoo.serving.server import ANNOUNCED
 
+ALT_SVC = 'alt-svc: h3=":443"; ma=3600'
 WOFF2 = "content-type: font/woff2"
 IMAGE = "content-type: image/gif"
 
@@ -191,4 +193,18 @@ SESSIONS = Page(
     ),
 )
 
-PAGES = (FRAMES, WORKERS, SERVICE_WORKERS, SESSIONS)
+SWITCHED = Page(
+    host=ANNOUNCED,
+    cases=(
+        Case(
+            id="alt-svc",
+            routes={"HERE/announced": answer(TEXT, ALT_SVC, NO_STORE)}
+            | {f"HERE/{n}": answer(TEXT, NO_STORE) for n in range(12)},
+            script="await get('HERE/announced');"
+            "for (let n = 0; n < 12; n++) { get(`HERE/${n}`); await pause(30); }",
+            apart=dict.fromkeys(("h1", "h1tls", "h2"), "the switch is to HTTP/3"),
+        ),
+    ),
+)
+
+PAGES = (FRAMES, WORKERS, SERVICE_WORKERS, SESSIONS, SWITCHED)

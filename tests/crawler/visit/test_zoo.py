@@ -19,6 +19,7 @@ from tests.zoo.comparing import TRUNCATED_US, Visited
 from tests.zoo.pages import PAGES
 from tests.zoo.serving.namespace import in_namespace
 from tests.zoo.serving.pcap import PORTS_USED_TWICE
+from tests.zoo.serving.server import ANNOUNCED
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -227,3 +228,10 @@ def test_resumed_connections_are_asked_in_their_first_flight_where_they_may(visi
                 row for row in visit.sent_connections.values() if row["id"] == early["connection_id"]
             )
             assert early["request_received_us"] <= connection["secured_us"]
+
+
+def test_a_page_that_learns_of_http3_goes_on_over_it(visits: list[Visited]) -> None:
+    for visit in visits:
+        if visit.page.host == ANNOUNCED:
+            protocols = [row["protocol"] for row in visit.seen["responses"]]
+            assert (protocols[0], protocols[-1]) == ("h2", "h3"), f"{visit}: {protocols}"

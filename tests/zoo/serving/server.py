@@ -23,6 +23,9 @@ ALPN: dict[Spoken, tuple[str, ...]] = {
 """Offered over TLS and TCP. A WebSocket uses HTTP/1.1,
 unless the browser has an HTTP/2 connection to its host."""
 
+ANNOUNCED = "announced.test"
+"""Host whose HTTP/3 the browser learns by Alt-Svc, not by a flag."""
+
 
 class ZooWeb(Web):
     """Hosts on loopback while the block runs:
@@ -67,6 +70,8 @@ class ZooWeb(Web):
         """Flags that make Chromium find this web, trust it and reach nothing else."""
         flags = [*super().browser_flags, *self._security.browser_flags]
         if self.protocol == "h3":
-            origins = ",".join(f"{host}:{SCHEME_PORTS['https']}" for host in self.hosts)
+            # Over QUIC the browser trusts an unknown authority for the hosts of these origins alone.
+            port = SCHEME_PORTS["https"]
+            origins = ",".join(f"{host}:{port + (host == ANNOUNCED)}" for host in self.hosts)
             flags.append(f"--origin-to-force-quic-on={origins}")
         return flags
