@@ -7,6 +7,7 @@ from tests.circles import ALL
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import (
     CORS,
+    FRESH,
     HTML,
     NO_STORE,
     PIXEL,
@@ -20,7 +21,6 @@ from tests.zoo.replies import (
 )
 
 IMAGE = "content-type: image/gif"
-FRESH = "cache-control: max-age=3600"
 
 SPECULATION = """<script type=speculationrules>
 {"prefetch": [{"source": "list", "urls": ["HERE/ahead"], "eagerness": "immediate"}]}

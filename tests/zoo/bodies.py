@@ -1,9 +1,14 @@
 """Cases of bodies: encodings, framings, and responses without a body."""
 
+import base64
+import hashlib
+
 from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import (
     BROTLI,
+    CORS,
+    FRESH,
     GZIP,
     NO_STORE,
     TEXT,
@@ -14,6 +19,7 @@ from tests.zoo.replies import (
     pieces,
     revalidate,
 )
+from tests.zoo.serving.security import Security
 
 NO_HTTP1 = "HTTP/1.1 has no frames"
 CHUNKS_ARE_HTTP1 = "chunks are HTTP/1.1's alone"
@@ -39,6 +45,45 @@ def inform_first(then: Handler) -> Handler:
 def fetch_case(case_id: str, handler: Handler, options: str = "{}") -> Case:
     """Return a case of one fetch."""
     return Case(id=case_id, routes={"HERE/x": handler}, script=f"await get('HERE/x', {options});")
+
+
+NOISE = b"".join(hashlib.sha256(bytes([number])).digest() for number in range(64))
+"""Compression dictionary of 2,048 bytes."""
+VARIED = (NOISE[1024:] + NOISE[:1024]) * 4
+BY_DICTIONARY = {
+    "dcb": b"\xffDCB" + hashlib.sha256(NOISE).digest() + base64.b64decode("G/8f+CcA4rFAIPcCAA=="),
+    "dcz": bytes.fromhex("5e2a4d1820000000")
+    + hashlib.sha256(NOISE).digest()
+    + base64.b64decode("KLUv/WAAH50AABA2bgMA/TMA2AP/A4T/8R+gymw="),
+}
+"""Zeros, as Brotli compresses them without the dictionary,
+and VARIED, as Zstandard compresses it with the dictionary (RFC 9842)."""
+
+
+def by_dictionary(coding: str) -> Handler:
+    """Encode the body with the dictionary that the browser has, and without one not at all."""
+    plain = bytes(len(VARIED)) if coding == "dcb" else VARIED
+
+    async def handle(request: Request, reply: Reply) -> None:
+        if "available-dictionary" in request.headers:
+            await answer(BY_DICTIONARY[coding], f"content-encoding: {coding}")(request, reply)
+        else:
+            await answer(plain)(request, reply)
+
+    return handle
+
+
+def dictionary_case(coding: str) -> Case:
+    """Return a case of a dictionary, and a body that is encoded with it."""
+    return Case(
+        id=coding,
+        routes={
+            "HERE/dictionary": answer(NOISE, FRESH, f'use-as-dictionary: match="/{coding}/x"'),
+            "HERE/x": by_dictionary(coding),
+        },
+        script="await get('HERE/dictionary'); await pause(300); await get('HERE/x');",
+        apart={"h1": "Chromium takes dictionaries over https alone"},
+    )
 
 
 BODIES = Page(
@@ -95,4 +140,24 @@ BODIES = Page(
     ),
 )
 
-PAGES = (BODIES,)
+DICTIONARIES = Page(
+    host="dictionaries.test",
+    security=Security(
+        browser_flags=("--disable-features=CompressionDictionaryTransportRequireKnownRootCert",)
+    ),
+    cases=(
+        dictionary_case("dcb"),
+        dictionary_case("dcz"),
+        Case(
+            id="dictionary-link",
+            routes={
+                "HERE/dictionary": answer(NOISE, FRESH, 'use-as-dictionary: match="/dictionary-link/x"', CORS)
+            },
+            html="<link rel=compression-dictionary href=HERE/dictionary>",
+            initiators={"HERE/dictionary": None},
+            apart={"h1": "Chromium takes dictionaries over https alone"},
+        ),
+    ),
+)
+
+PAGES = (BODIES, DICTIONARIES)

@@ -5,6 +5,7 @@ from tests.zoo.case import Case, Page
 from tests.zoo.media import make_recording
 from tests.zoo.replies import (
     CORS,
+    FRESH,
     NO_STORE,
     PIXEL,
     SCRIPT,
@@ -18,7 +19,6 @@ from tests.zoo.replies import (
 )
 
 IMAGE = "content-type: image/gif"
-FRESH = "cache-control: max-age=3600"
 
 
 async def hung_up(request: Request, reply: Reply) -> None:

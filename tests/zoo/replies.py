@@ -18,6 +18,7 @@ ZSTD = base64.b64decode(
 """TEXT, as zlib of Node.js 26 compresses it."""
 
 CORS = "access-control-allow-origin: *"
+FRESH = "cache-control: max-age=3600"
 NO_STORE = "cache-control: no-store"
 HTML = "content-type: text/html; charset=utf-8"
 SCRIPT = "content-type: text/javascript"

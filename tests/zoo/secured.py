@@ -88,7 +88,7 @@ PAGES = (
     ),
     Page(
         host="early.test",
-        security=Security(early_data=True),
+        security=Security(early_data=True, browser_flags=("--enable-features=EnableTLS13EarlyData",)),
         cases=(reconnect("early-data", CLEAR | {"h3": "every resumed connection has early data there"}),),
     ),
     Page(

@@ -9,9 +9,8 @@ import gzip
 
 from localweb.serving.handler import Handler, Reply, Request
 from tests.zoo.case import Case, Page
-from tests.zoo.replies import HTML, PIXEL, STYLE, TEXT, fields, ranges, script, taking_turns
+from tests.zoo.replies import FRESH, HTML, PIXEL, STYLE, TEXT, fields, ranges, script, taking_turns
 
-FRESH = "cache-control: max-age=3600"
 IMAGE = "content-type: image/gif"
 PIECES = 12
 GAP_S = 0.08

@@ -13,6 +13,7 @@ from crawler.visit.recorder import NOT_CLOSED
 from schema.http_caching import COLUMNS
 from tests.circles import ALL
 from tests.zoo import painting, table
+from tests.zoo.bodies import VARIED
 from tests.zoo.caching import HELD
 from tests.zoo.case import PROTOCOLS
 from tests.zoo.comparing import TRUNCATED_US, Visited
@@ -143,6 +144,13 @@ def test_a_requests_body_has_its_length_and_other_requests_have_none(visits: lis
     (bodies,) = (visit for visit in visits if visit.page.host == "bodies.test")
     sizes = {bodies.case_of(row): row["request_body_bytes"] for row in bodies.received.values()}
     assert {case: length for case, length in sizes.items() if length is not None} == {"upload": 40_000}
+
+
+def test_bodies_are_decoded_with_the_dictionary_that_the_page_has(visits: list[Visited]) -> None:
+    for visit in visits:
+        if visit.page.host == "dictionaries.test":
+            decoded = {row["content_encoding"]: row["decoded_bytes"] for row in visit.received.values()}
+            assert (decoded["dcb"], decoded["dcz"]) == (len(VARIED), len(VARIED)), visit
 
 
 def test_requests_are_as_urgent_and_as_blocking_as_the_page_says(visits: list[Visited]) -> None:

@@ -53,11 +53,8 @@ class Security:
     """Compress certificates with Brotli."""
     early_data: bool = False
     """Take requests with the first flight of a resumed connection (0-RTT)."""
-
-    @property
-    def browser_flags(self) -> tuple[str, ...]:
-        """Flags of Chromium for what it does not do by itself."""
-        return ("--enable-features=EnableTLS13EarlyData",) if self.early_data else ()
+    browser_flags: tuple[str, ...] = ()
+    """Flags of Chromium for what it does not do by itself."""
 
     def authority(self) -> Authority:
         """Return the authority that signs the hosts' certificates."""
