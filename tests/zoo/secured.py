@@ -87,6 +87,12 @@ PAGES = (
         cases=(reconnect("compressed-certificate", CLEAR | UNSERVED),),
     ),
     Page(
+        host="greased.test",
+        security=Security(ech=True),
+        # Chromium sends a random extension, and the server answers with its configuration.
+        cases=(reconnect("ech-grease", CLEAR | UNSERVED),),
+    ),
+    Page(
         host="early.test",
         security=Security(early_data=True, browser_flags=("--enable-features=EnableTLS13EarlyData",)),
         cases=(reconnect("early-data", CLEAR | {"h3": "every resumed connection has early data there"}),),

@@ -1,4 +1,5 @@
-"""TLS 1.3 by BoringSSL, which compresses certificates (RFC 8879) and takes early data (RFC 8446 §2.3).
+"""TLS 1.3 by BoringSSL, which compresses certificates (RFC 8879), takes early data (RFC 8446 §2.3)
+and knows Encrypted Client Hello (RFC 9849).
 
 Debian has it for Android's tools. Its callback tells which records carry the handshake, and which tickets.
 """
@@ -26,6 +27,8 @@ WANT_READ, ZERO_RETURN = 2, 6
 PEM = 1
 ACCEPTED, REFUSED = 0, 3
 """What the callback of ALPN returns."""
+LONGEST_NAME = 64
+"""Length to which names are padded in ECH."""
 BROTLI = 2
 QUALITY, WINDOW = 11, 22
 
@@ -41,7 +44,10 @@ def libraries() -> tuple[Any, Any]:
     """Return BoringSSL's libssl and libcrypto."""
     assert FOLDER.exists(), f"{FOLDER} is missing: apt-get install {PACKAGE}"
     crypto, tls = (ctypes.CDLL(str(FOLDER / name)) for name in ("libcrypto.so.0", "libssl.so.0"))
-    for function in (tls.TLS_method, tls.SSL_CTX_new, tls.SSL_new, crypto.BIO_new, crypto.BIO_s_mem):
+    for function in (
+        *(tls.TLS_method, tls.SSL_CTX_new, tls.SSL_new, crypto.BIO_new, crypto.BIO_s_mem),
+        *(tls.SSL_ECH_KEYS_new, crypto.EVP_HPKE_KEY_new, crypto.EVP_hpke_x25519_hkdf_sha256),
+    ):
         function.restype = ANY
     for function in (tls.SSL_get_version, tls.SSL_get_servername):
         function.restype = ctypes.c_char_p
@@ -65,7 +71,14 @@ class BoringContext:
     """Settings of one host's connections, which resume each other's sessions."""
 
     def __init__(
-        self, authority: Authority, host: str, alpn: Sequence[str], *, compressed: bool, early_data: bool
+        self,
+        authority: Authority,
+        host: str,
+        alpn: Sequence[str],
+        *,
+        compressed: bool = False,
+        early_data: bool = False,
+        ech: bool = False,
     ) -> None:
         self.compressed = compressed
         tls, _ = libraries()
@@ -81,6 +94,19 @@ class BoringContext:
         tls.SSL_CTX_set_early_data_enabled(self.pointer, int(early_data))
         if compressed:
             assert tls.SSL_CTX_add_cert_compression_alg(self.pointer, BROTLI, compress, None)
+        if ech:
+            self._add_ech_key(host)
+
+    def _add_ech_key(self, public_name: str) -> None:
+        """Take ECH, and send the configuration to clients that did not know it."""
+        tls, crypto = libraries()
+        key, config, size = ANY(crypto.EVP_HPKE_KEY_new()), ANY(), SIZE()
+        assert crypto.EVP_HPKE_KEY_generate(key, ANY(crypto.EVP_hpke_x25519_hkdf_sha256()))
+        named = (1, key, public_name.encode(), SIZE(LONGEST_NAME))
+        assert tls.SSL_marshal_ech_config(ctypes.byref(config), ctypes.byref(size), *named)
+        keys = ANY(tls.SSL_ECH_KEYS_new())
+        assert tls.SSL_ECH_KEYS_add(keys, 1, config, size, key)
+        assert tls.SSL_CTX_set1_ech_keys(self.pointer, keys)
 
     def _choose(self, _: int, chosen: Any, length: Any, offered: int, size: int, __: int) -> int:
         names, places, at = ctypes.string_at(offered, size), {}, 0

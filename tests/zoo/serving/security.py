@@ -53,6 +53,8 @@ class Security:
     """Compress certificates with Brotli."""
     early_data: bool = False
     """Take requests with the first flight of a resumed connection (0-RTT)."""
+    ech: bool = False
+    """Take Encrypted Client Hello."""
     browser_flags: tuple[str, ...] = ()
     """Flags of Chromium for what it does not do by itself."""
 
@@ -68,16 +70,19 @@ class Security:
             return functools.partial(OddLayer, odd=self.odd)
         if self.post_quantum:
             return PostQuantumLayer
-        return BoringLayer if self.compressed or self.early_data else TLSLayer
+        return BoringLayer if self._wants_boringssl else TLSLayer
+
+    @property
+    def _wants_boringssl(self) -> bool:
+        return self.compressed or self.early_data or self.ech
 
     def context(self, authority: Authority, host: str, alpn: Sequence[str]) -> Any:
         """Return the server's settings for one host, as its library has them."""
         if self.post_quantum:
             return post_quantum_context(authority, host, alpn)
-        if self.compressed or self.early_data:
-            return BoringContext(
-                authority, host, alpn, compressed=self.compressed, early_data=self.early_data
-            )
+        if self._wants_boringssl:
+            features = {name: getattr(self, name) for name in ("compressed", "early_data", "ech")}
+            return BoringContext(authority, host, alpn, **features)
         context = authority.context(host, alpn)
         context.minimum_version = context.maximum_version = VERSIONS[self.version]
         if self.cbc:
