@@ -68,6 +68,11 @@ class Transport:
     current: Exchange | None = None
     """The exchange to which the next bytes of HTTP/1.1 belong."""
 
+    @property
+    def has_migrated(self) -> bool:
+        """True if its packets came between more than two ends (RFC 9000 §9)."""
+        return False
+
     def count_received(self, size: int, time_ms: int) -> None:
         """Count a TCP payload or a datagram."""
         self.received_bytes += size

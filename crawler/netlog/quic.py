@@ -41,6 +41,11 @@ class QuicTransport(Transport):
     _before_datagram: int = 0
     """Bytes received before the last datagram."""
 
+    @property
+    def has_migrated(self) -> bool:
+        """True if datagrams came on more than one path."""
+        return len(self.paths) > 1
+
     def stream(self, stream_id: int | None) -> Http3Stream | None:
         """Return a stream; None if nothing is known of it."""
         return None if stream_id is None else self.streams.get(stream_id)

@@ -63,7 +63,11 @@ def make_rows(
     mapping = ResponseRows(traffic.exchanges, joined, connection_ids, positions, times, salt, error_name)
     received = sum(transport.received_bytes for transport in traffic.transports)
     decrypted = sum(transport.decrypted_bytes for transport in traffic.transports)
-    seen = itertools.zip_longest(traffic.transports, captured)
+    seen = [
+        # Packets are kept by their ends, so those of a connection that migrated are not whole.
+        (transport, None if transport.has_migrated else packets)
+        for transport, packets in itertools.zip_longest(traffic.transports, captured)
+    ]
     connections: list[Row] = [
         {
             **_connection(transport, number, times),

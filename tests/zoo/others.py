@@ -2,7 +2,8 @@
 
 from tests.zoo.case import PAGE, Case, Page
 from tests.zoo.replies import CORS, NO_STORE, PIXEL, STYLE, TEXT, answer, page, script
-from tests.zoo.serving.server import ANNOUNCED
+from tests.zoo.serving.security import Security
+from tests.zoo.serving.server import ANNOUNCED, MOVING
 
 ALT_SVC = 'alt-svc: h3=":443"; ma=3600'
 WOFF2 = "content-type: font/woff2"
@@ -207,4 +208,17 @@ SWITCHED = Page(
     ),
 )
 
-PAGES = (FRAMES, WORKERS, SERVICE_WORKERS, SESSIONS, SWITCHED)
+MIGRATING = Page(
+    host=MOVING,
+    security=Security(browser_flags=("--quic-client-connection-options=SPAD",)),
+    cases=(
+        Case(
+            id="migration",
+            routes={f"HERE/{n}": answer(TEXT, NO_STORE) for n in range(12)},
+            script="for (let n = 0; n < 12; n++) { get(`HERE/${n}`); await pause(30); }",
+            apart=dict.fromkeys(("h1", "h1tls", "h2"), "connections migrate in QUIC alone"),
+        ),
+    ),
+)
+
+PAGES = (FRAMES, WORKERS, SERVICE_WORKERS, SESSIONS, SWITCHED, MIGRATING)

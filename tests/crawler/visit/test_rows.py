@@ -10,6 +10,7 @@ from crawler.devtools.initiators import PageRequest
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import Exchange
 from crawler.netlog.http1 import MessageReader
+from crawler.netlog.quic import QuicTransport
 from crawler.netlog.tcp import TcpTransport
 from crawler.visit.response_rows import match_requests
 from crawler.visit.rows import Rows, add_reused, first_flight_columns, make_rows
@@ -178,6 +179,24 @@ def test_packets_that_came_after_the_recording_leave_the_audit_unknown() -> None
         for stop_ms in (1_040, 1_041)
     ]
     assert cases == [None, 700]
+
+
+def test_packets_of_one_path_say_nothing_of_a_connection_that_migrated() -> None:
+    moved = QuicTransport(1_000, protocol="h3", paths={("192.0.2.1:50000", "192.0.2.2:443")})
+    rows = []
+    for port in (50_000, 50_001):
+        moved.paths.add((f"192.0.2.1:{port}", "192.0.2.2:443"))
+        made = make_rows(
+            Traffic([moved], [], 0),
+            [],
+            start_ms=1_000,
+            salt=b"",
+            error_name=str,
+            captured=[captured()],
+            stop_ms=2_000,
+        )
+        rows.append([made.connections[0][name] for name in ("packet_bytes", "initial_window_unknown")])
+    assert rows == [[700, "no_response"], [None, "not_captured"]]
 
 
 def test_a_request_that_is_sent_again_is_one_request_of_the_page() -> None:

@@ -20,7 +20,7 @@ from tests.zoo.comparing import TRUNCATED_US, Visited
 from tests.zoo.pages import PAGES
 from tests.zoo.serving.namespace import in_namespace
 from tests.zoo.serving.pcap import PORTS_USED_TWICE
-from tests.zoo.serving.server import ANNOUNCED
+from tests.zoo.serving.server import ANNOUNCED, MOVING
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -243,3 +243,17 @@ def test_a_page_that_learns_of_http3_goes_on_over_it(visits: list[Visited]) -> N
         if visit.page.host == ANNOUNCED:
             protocols = [row["protocol"] for row in visit.seen["responses"]]
             assert (protocols[0], protocols[-1]) == ("h2", "h3"), f"{visit}: {protocols}"
+
+
+def test_a_connection_that_migrates_goes_on_from_another_port(visits: list[Visited]) -> None:
+    for visit in visits:
+        if visit.page.host == MOVING:
+            (sent,) = visit.sent_connections.values()
+            ports = {
+                (port, client)
+                for address, port, _, client, _ in visit.seen["truth"]["udp"]
+                if address == sent["server_address"]
+            }
+            assert len(ports) == 2, visit
+            (row,) = visit.seen["connections"]
+            assert (row["packet_bytes"], row["initial_window_unknown"]) == (None, "not_captured")

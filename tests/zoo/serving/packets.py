@@ -163,11 +163,17 @@ class HostSocket(asyncio.DatagramTransport):
         self.transport = transport
         self.sent_bytes: dict[Any, int] = {}
         """Retry packets, by the client's address."""
+        self.moved: dict[Any, asyncio.DatagramTransport] = {}
+        """The host's other sockets, by addresses of clients that have migrated to them."""
 
     def sendto(self, data: Any, addr: Any = None) -> None:
         """Count and send."""
         self.sent_bytes[addr] = self.sent_bytes.get(addr, 0) + len(data)
-        self.transport.sendto(data, addr)
+        self.pass_on(data, addr)
+
+    def pass_on(self, data: Any, addr: Any) -> None:
+        """Send from the socket that the client knows."""
+        self.moved.get(addr, self.transport).sendto(data, addr)
 
     def close(self) -> None:
         """Close the socket."""
@@ -220,7 +226,7 @@ class CountedSocket(asyncio.DatagramTransport):
         self._entry.sent_bytes += len(data)
         if data[0] & LONG_HEADER:
             self._entry.tls_handshake_bytes += len(data)
-        self._transport.sendto(data, addr)
+        self._socket.pass_on(data, addr)
 
 
 class ConstantWindow(QuicCongestionControl):

@@ -25,6 +25,8 @@ unless the browser has an HTTP/2 connection to its host."""
 
 ANNOUNCED = "announced.test"
 """Host whose HTTP/3 the browser learns by Alt-Svc, not by a flag."""
+MOVING = "moving.test"
+"""Host that asks its clients to migrate to another port of its."""
 
 
 class ZooWeb(Web):
@@ -62,7 +64,15 @@ class ZooWeb(Web):
         tls = functools.partial(self._security.context, self._authority, site.host, alpn)
         over_tls: list[Listener] = [TcpListener(site, tls, self._security.layer)]
         if self.protocol == "h3":
-            over_tls.append(QuicListener(site, self._authority, self._path, tickets=self._security.tickets))
+            over_tls.append(
+                QuicListener(
+                    site,
+                    self._authority,
+                    self._path,
+                    tickets=self._security.tickets,
+                    is_moving=site.host == MOVING,
+                )
+            )
         return {clear: [TcpListener(site)], secure: over_tls}
 
     @property
