@@ -253,8 +253,8 @@ def _read_source(folder: Path) -> tuple[str, int] | None:
     for path in folder.glob("*.json"):
         try:
             facts = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # damaged: it may still name the site, which is looked for apart
-            continue
+        except (OSError, ValueError, RecursionError):
+            continue  # damaged: it may still name the site, which is looked for apart
         match facts:
             case {"release": {"crawl": str(crawl), "version": int(version)}}:
                 return crawl, version

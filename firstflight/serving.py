@@ -44,7 +44,8 @@ CLIENT_SHARE = 0.25
 
 READ_BYTES = 64 * 1024
 """Upper limit of what is read of a request line and header section. The application refuses a long one with
-a problem (`api.http.hosts`); above this limit, and above a hundred fields, granian's own 431 has no body."""
+a problem (`api.http.hosts`); above this limit, and above a hundred fields, granian answers by itself: 431, or
+414 for the request line alone, without a body. No option of granian's gives it one."""
 
 HEADER_TIMEOUT_S = 10.0
 """Time limit for a complete header section, and for an idle connection."""

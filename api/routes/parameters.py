@@ -107,8 +107,11 @@ ShelfDep = Annotated[Shelf, Depends(shelf)]
 MOST_PINNED = 120
 """Maximum number of releases that a request names: ten years of months."""
 
+NAME_WITH_VERSION = {"pattern": r"^[^,/\s]+/v[1-9][0-9]{0,3}$"}
+"""Schema of the name of a release's version; `api.stored.shelf` says what is wrong with other names."""
+
 PinnedQuery = Annotated[
-    list[Annotated[str, Field(max_length=200)]],
+    list[Annotated[str, Field(max_length=200, json_schema_extra=NAME_WITH_VERSION)]],
     SEVERAL,
     Query(
         min_length=1,
@@ -153,6 +156,7 @@ AfterQuery = Annotated[
     Query(
         max_length=100,
         description="name of the release behind which a page begins, by `next`",
+        json_schema_extra=NAME_WITH_VERSION,
         examples=["2026-11.desktop.local.tcp.web/v1"],
     ),
 ]
@@ -242,7 +246,7 @@ class VersionConvertor(IntegerConvertor):
 
 register_url_convertor("version", VersionConvertor())
 
-ReportVersionPath = Annotated[int, Path(ge=1, description="version of the report", examples=[1])]
+ReportVersionPath = Annotated[int, Path(ge=1, le=9999, description="version of the report", examples=[1])]
 FilePath = Annotated[str, Path(description="name of the file, as SHA256SUMS lists it")]
 YearPath = Annotated[
     str,

@@ -195,6 +195,7 @@ def _parameters(table: RowTable) -> list[inspect.Parameter]:
             max_length=len(schema.names),
             description="columns of the answer, in their order; all columns if omitted",
             examples=[list(table.key)],
+            json_schema_extra={"uniqueItems": True},
         ),
         SEVERAL,
         AfterValidator(_distinct),

@@ -21,6 +21,7 @@ from api.http.problems import Problem
 from api.routes.answers import AnswerModel, Provenance
 from api.routes.parameters import (
     DEFAULT_WINDOWS,
+    NAME_WITH_VERSION,
     PAGE_ROWS,
     CrawlQuery,
     CursorQuery,
@@ -110,6 +111,7 @@ BeforeQuery = Annotated[
         max_length=200,
         description="release to compare with, as the crawl's whole name with a version; the month before "
         "of the same series if omitted",
+        json_schema_extra=NAME_WITH_VERSION,
         examples=["2026-10.desktop.local.tcp.web/v1"],
     ),
 ]
@@ -206,7 +208,7 @@ async def asked_sites(
         release = release_asked_for(shelf, crawl, version)
     asked = SitesAsked(
         version=release,
-        before=shelf.named(before) if before else release_before(request, shelf, release),
+        before=release_before(request, shelf, release) if before is None else shelf.named(before),
         stratum=stratum,
         iw=iw,
         mss=mss,

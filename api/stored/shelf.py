@@ -327,7 +327,7 @@ def page(versions: Sequence[Version], *, after: str | None, limit: int) -> tuple
     names = [version.name for version in versions]
     if after is not None and after not in names:
         raise Problem(
-            "bad-parameter", f"after: there is no release {after!r} here; follow `next`, or begin without it"
+            "no-such-crawl", f"after: there is no release {after!r} here; follow `next`, or begin without it"
         )
     behind = versions if after is None else versions[names.index(after) + 1 :]
     sound = [version for version in behind if version.is_sound]

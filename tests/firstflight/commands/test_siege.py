@@ -94,12 +94,20 @@ def test_a_connection_without_a_further_request_is_closed(port: int) -> None:
     assert answer.startswith(b"HTTP/1.1 200")
 
 
+FIELDS = b"\r\n".join(b"X-%d: a" % number for number in range(500))
+
+
 @pytest.mark.parametrize(
-    "header", [b"X: " + b"a" * 20_000, b"\r\n".join(b"X-%d: a" % number for number in range(500))]
+    ("address", "header", "status"),
+    [(b"/", FIELDS, 431), (b"/" + b"a" * 70_000, b"X: a", 414), (b"/" + b"a" * 300_000, b"X: a", 431)],
+    ids=["fields", "address", "all"],
 )
-def test_a_header_section_that_is_too_large_is_refused(port: int, header: bytes) -> None:
-    answer = ask(port, b"GET / HTTP/1.1\r\nHost: localhost\r\n" + header + b"\r\n\r\n")
-    assert answer.startswith(b"HTTP/1.1 431")
+def test_what_the_web_server_itself_refuses_has_no_body(
+    port: int, address: bytes, header: bytes, status: int
+) -> None:
+    answer = ask(port, b"GET " + address + b" HTTP/1.1\r\nHost: localhost\r\n" + header + b"\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 %d" % status)
+    assert answer.endswith(b"\r\n\r\n")
 
 
 @pytest.mark.parametrize(("query", "header"), [(60_000, 1), (0, 17_000), (8_400, 8_400)])
