@@ -172,24 +172,38 @@ SERVICE_WORKERS = Page(
 )
 
 SESSION = """
-const session = new WebTransport(`${location.origin}/webtransport/session`);
-await session.ready;
-const both = await session.createBidirectionalStream();
-await both.writable.getWriter().write(new Uint8Array(9));
 const drain = async stream => { const reader = stream.getReader(); while (!(await reader.read()).done); };
-await drain(both.readable);
-await drain((await session.incomingUnidirectionalStreams.getReader().read()).value);
-await get('HERE/after');
+const converse = async (url, options) => {
+  const session = new WebTransport(url, options);
+  await session.ready;
+  const both = await session.createBidirectionalStream();
+  await both.writable.getWriter().write(new Uint8Array(9));
+  await drain(both.readable);
+  await drain((await session.incomingUnidirectionalStreams.getReader().read()).value);
+};
 """
+
+
+def sessions(case_id: str, act: str) -> Case:
+    """Return a case of WebTransport, with a fetch after it."""
+    here = f"const here = `${{location.origin}}/{case_id}/session`;"
+    return Case(
+        id=case_id,
+        routes={"HERE/after": answer(TEXT)},
+        script=f"{SESSION} {here} {act} await get('HERE/after');",
+        apart=dict.fromkeys(("h1", "h1tls", "h2"), "WebTransport is HTTP/3's"),
+    )
+
 
 SESSIONS = Page(
     host="session.test",
     cases=(
-        Case(
-            id="webtransport",
-            routes={"HERE/after": answer(TEXT)},
-            script=SESSION,
-            apart=dict.fromkeys(("h1", "h1tls", "h2"), "WebTransport is HTTP/3's"),
+        sessions("webtransport", "await converse(here);"),
+        # Chromium gives each a connection of its own, even where it may share one.
+        sessions(
+            "webtransport-sessions",
+            "await Promise.all([converse(here), converse(here, {allowPooling: true}),"
+            " converse('https://other.test/webtransport-sessions/session')]); await converse(here);",
         ),
     ),
 )
