@@ -54,14 +54,19 @@ def libraries() -> tuple[Any, Any]:
     return tls, crypto
 
 
+def compress_with_brotli(content: bytes) -> bytes:
+    """Compress by the library that Debian's curl uses too."""
+    size = SIZE(2 * len(content) + 1000)
+    compressed = ctypes.create_string_buffer(size.value)
+    encode = ctypes.CDLL("libbrotlienc.so.1").BrotliEncoderCompress
+    assert encode(QUALITY, WINDOW, 0, SIZE(len(content)), content, ctypes.byref(size), compressed)
+    return compressed.raw[: size.value]
+
+
 def _compress(_: int, out: int, content: Any, size: int) -> int:
-    """Write the certificates with Brotli."""
-    taken = ctypes.c_size_t(2 * size + 1000)
-    compressed = ctypes.create_string_buffer(taken.value)
-    brotli = ctypes.CDLL("libbrotlienc.so.1")
-    encode = brotli.BrotliEncoderCompress
-    assert encode(QUALITY, WINDOW, 0, SIZE(size), content, ctypes.byref(taken), compressed)
-    return int(libraries()[1].CBB_add_bytes(ANY(out), compressed, taken))
+    """Write the certificates compressed."""
+    compressed = compress_with_brotli(ctypes.string_at(content, size))
+    return int(libraries()[1].CBB_add_bytes(ANY(out), compressed, SIZE(len(compressed))))
 
 
 compress = COMPRESS(_compress)

@@ -79,9 +79,11 @@ def _wait_for_start(server: subprocess.Popen[bytes], state: Path) -> Playing:
 async def _serve(order: dict[str, Any]) -> None:
     module, _, name = order["hosts"].partition(":")
     hosts = getattr(importlib.import_module(module), name)
+    security = Security(**order["security"])
+    security.change_aioquic()
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
-    async with ZooWeb(hosts, protocol=order["protocol"], security=Security(**order["security"])) as web:
+    async with ZooWeb(hosts, protocol=order["protocol"], security=security) as web:
         endpoints = {
             f"{scheme}://{host}": web.endpoint(Origin(scheme, host)) for host in hosts for scheme in SCHEMES
         }

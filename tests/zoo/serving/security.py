@@ -14,6 +14,7 @@ from localweb.serving.tls import TLSLayer
 from tests.zoo.serving.boringssl import BoringContext, BoringLayer
 from tests.zoo.serving.odd_records import Odd, OddLayer, keep_secret
 from tests.zoo.serving.post_quantum import PostQuantumLayer, post_quantum_context
+from tests.zoo.serving.quic_handshake import compress_certificates, exchange_post_quantum
 
 VERSIONS = {"TLS 1.2": ssl.TLSVersion.TLSv1_2, "TLS 1.3": ssl.TLSVersion.TLSv1_3}
 
@@ -62,6 +63,13 @@ class Security:
         """Return the authority that signs the hosts' certificates."""
         leaf_key = rsa.generate_private_key(65_537, 2048) if self.cbc else None
         return Authority(intermediates=self.intermediates, padding=INTERMEDIATE_BYTES, leaf_key=leaf_key)
+
+    def change_aioquic(self) -> None:
+        """Make HTTP/3 in this process do the same, as far as it can."""
+        if self.post_quantum:
+            exchange_post_quantum()
+        if self.compressed:
+            compress_certificates()
 
     @property
     def layer(self) -> Callable[[Any], TLSLayer]:
