@@ -12,6 +12,7 @@ from typing import Any, Literal
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
+from firstflight.erasing import NAME as UNFINISHED
 from firstflight.settings import Settings
 from releases.catalogue import Damaged, Release, Withdrawn, iter_versions
 from releases.errata.stored import FOLDER as ERRATA
@@ -34,7 +35,7 @@ from storage.sums import broken_sums, find_misstated, manifest_of, sums_of
 FolderKind = Literal["replay", "part", "stage", "report", "withdrawal", "erratum"]
 """What a folder with checksums holds."""
 
-Kind = Literal["database", "release", "population"] | FolderKind
+Kind = Literal["erasure", "database", "release", "population"] | FolderKind
 
 DAMAGE = (*UNREADABLE, DatabaseError, Exhausted, SQLAlchemyError)
 """Exceptions that a check may end in if what it reads is damaged."""
@@ -97,6 +98,7 @@ def list_checks(settings: Settings, engine: Engine | None) -> list[Check]:
     """Return a check of each stored thing; those of the database only with an engine."""
     versions = list(iter_versions(settings.releases))
     listings: tuple[tuple[Kind, Path | str, Iterable[Check]], ...] = (
+        ("erasure", UNFINISHED, _list_unfinished_erasures(settings)),
         ("database", "PostgreSQL", _list_crawl_checks(engine)),
         ("release", settings.releases, _list_version_checks(settings, engine, versions)),
         ("replay", settings.replays, list_folder_checks(settings, _list_replays(settings), versions)),
@@ -120,6 +122,13 @@ def _list_checks(kind: Kind, place: Path | str, listing: Iterable[Check]) -> Ite
         yield from listing
     except DAMAGE as exc:
         yield Check(kind, str(place), partial(_unreadable, kind, str(place), exc))
+
+
+def _list_unfinished_erasures(settings: Settings) -> Iterator[Check]:
+    if (settings.data_dir / UNFINISHED).exists():
+        said = "it was cut short: finish it by `firstflight optout add HOST --erase`, and verify again"
+        item = Item(kind="erasure", name=UNFINISHED, state="damaged", said=said)
+        yield Check("erasure", UNFINISHED, lambda: item)
 
 
 def _list_crawl_checks(engine: Engine | None) -> Iterator[Check]:

@@ -31,7 +31,7 @@ def making(folder: Path) -> Iterator[None]:
 def erasing(folder: Path) -> Iterator[None]:
     """Hold the lock alone; InUse while something is made of what was measured, or another site is erased."""
     remedy = (
-        f"a release or a report is made or verified in {folder}, or another site is erased: "
+        f"a release, replay, report or copy is made or verified in {folder}, or another site is erased: "
         "wait for its end, and repeat this"
     )
     folder.mkdir(parents=True, exist_ok=True)

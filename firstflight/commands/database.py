@@ -14,6 +14,7 @@ from firstflight.settings import Settings
 from schema.crawls import name_of
 from storage import backup, embedded, integrity
 from storage.crawls import CrawlNotFound, crawls, find_crawl
+from storage.data_lock import InUse, making
 from storage.engine import DatabaseError
 
 
@@ -151,7 +152,7 @@ def backup_(settings: Settings, *, keep: int) -> None:
     Example:
       firstflight database backup --keep 4
     """
-    with one_line(DatabaseError, OSError):
+    with one_line(DatabaseError, OSError, InUse), making(settings.data_dir):
         click.echo(backup.backup(database_url(settings), settings.backups, keep=keep))
 
 

@@ -25,6 +25,7 @@ from replay.lab.guest_process import usable_cpus
 from replay.networks.population_csv import PopulationError
 from replay.runs.parts import count_parts, count_whole_parts, join_parts, replay_part, replay_parts
 from replay.runs.price import core_seconds
+from storage.data_lock import InUse, making
 from storage.signatures import SigningFailed
 from verdict.arms import ARMS
 from verdict.calibration import instrument, read_standing
@@ -92,7 +93,7 @@ def run_replay(
     if schema:
         click.echo(json.dumps(file_schema(), indent=2))
         return
-    with one_line(*EXPECTED):
+    with one_line(*EXPECTED, InUse), making(settings.data_dir):
         file = read_file(name, given)
         settings.check_signer()
         source = find_source(settings, file.pages)

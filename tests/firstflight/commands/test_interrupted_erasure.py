@@ -87,7 +87,9 @@ def test_an_erasure_that_was_cut_short_is_finished_before_another_begins(world: 
     other = run(world, "optout", "add", "site1.test", "--erase")
     assert other.exit_code == 1
     assert "finish it first" in other.output
+    assert "erasure erasure.json: it was cut short" in run(world, "verify").output
     assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
+    assert run(world, "verify").exit_code == 0
     assert world.named_in() == []
 
 
@@ -106,7 +108,7 @@ def test_an_erasure_whose_note_cannot_be_read_goes_on_by_the_same_command(world:
     assert not note.exists()
 
 
-def test_an_erasure_and_what_makes_a_release_or_a_report_wait_for_each_other(world: World) -> None:
+def test_an_erasure_and_what_is_made_of_measurements_wait_for_each_other(world: World) -> None:
     with making(world.data):
         erased = run(world, "optout", "add", HOST, "--erase")
     assert (erased.exit_code, erased.output.count("\n")) == (1, 1)
@@ -120,6 +122,8 @@ def test_an_erasure_and_what_makes_a_release_or_a_report_wait_for_each_other(wor
             ["import", "pages"],
             ["release", "verify", "--crawl", CRAWL],
             ["verify"],
+            ["replay", "run", "demo"],
+            ["database", "backup"],
         ):
             made = run(world, *command)
             assert (made.exit_code, made.output.count("\n")) == (1, 1)
