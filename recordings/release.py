@@ -154,17 +154,22 @@ def make_content(
     initiators: Rules,
     connections: Rules,
     notes: Notes,
+    protocols: Rules | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> Content:
     """Return the content of a release of these pages, with further `facts` for recording.json.
 
-    `sums` has the SHA-256 of each file.
+    `sums` has the SHA-256 of each file; `protocols` has rules where the recording does not tell them.
     """
     tables = tables_of(pages, source, browser=browser, method=method)
     inferred = {
         "initiators": count_rules(add_counters(page.initiators for page in pages), initiators),
         "connections": count_rules(add_counters(page.connection_rules for page in pages), connections),
     }
+    if protocols is not None:
+        inferred["protocols"] = count_rules(
+            add_counters(collections.Counter(page.protocol_rules) for page in pages), protocols
+        )
     described = describe_recording(source, sums, tables, inferred=inferred, notes=notes)
     return Content(
         tables=tables, recording={**described, **(facts or {})}, checksum=checksum(sums), notes=notes

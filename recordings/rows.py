@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import datetime
+import types
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
@@ -47,6 +48,8 @@ class PageRows(NamedTuple):
     """Requests by the rule of their initiator."""
     connection_rules: collections.Counter[str]
     """Requests by the rule of their connection."""
+    protocol_rules: Mapping[str, int] = types.MappingProxyType({})
+    """Requests by the rule of their protocol, where the recording does not tell it."""
 
 
 def page_rows(load: PageLoad, number: int, *, started_at: datetime.datetime | None = None) -> PageRows:
@@ -326,7 +329,7 @@ def protocol_of(exchange: RecordedExchange) -> str | None:
     return alpn("h2" if exchange.protocol == "spdy" else exchange.protocol)
 
 
-def alpn(protocol: str) -> str | None:
+def alpn(protocol: str | None) -> str | None:
     """Return the ALPN name of a protocol; HTTP/1.0 has none, and counts as HTTP/1.1.
 
     >>> alpn("h2"), alpn("http/1.0"), alpn("")

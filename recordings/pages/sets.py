@@ -42,7 +42,7 @@ REFERENCES: Mapping[str, Mapping[str, tuple[str, tuple[str, ...]]]] = {
 }
 """Columns that name a row of another table, with that table and the columns that number its rows."""
 
-FORMS = ("pages", "other_years")
+FORMS = ("pages", "other_years", "proxied")
 """Forms of recordings that a set may have (`schema/recorded.toml`)."""
 
 MOST_ROWS = 5_000_000

@@ -267,7 +267,7 @@ def make_recipe(
                 response_id=row["id"],
                 origin=numbers[keys[row["id"]]],
                 parent=indexes.get(parents[row["id"]], -1),
-                response_bytes=row["wire_bytes"],
+                response_bytes=response_bytes(row, by_connection[row["connection_id"]]),
                 is_document=row["id"] == document,
                 request_bytes=request_bytes(row, tls=keys[row["id"]][3]),
                 place=discovered[row["id"]].place,
@@ -294,6 +294,20 @@ def has_size(row: Row) -> bool:
     # what arrived is what such a response costs.
     is_part = row.get("is_complete") is False and not 300 <= (row.get("status") or 0) < 400
     return bool(row["wire_bytes"]) and not is_part
+
+
+def response_bytes(row: Row, connection: Row) -> int:
+    """Return the size of a response inside TLS.
+
+    The header of a response that came through a proxy was counted as text. Over the HTTP/2 or HTTP/3 that its
+    connection is assigned, half of it is taken: both compress it.
+
+    >>> proxied = {"protocol": None, "wire_bytes": 1_700, "header_bytes": 700}
+    >>> response_bytes(proxied, {"protocol": "h2"}), response_bytes(proxied, {"protocol": "http/1.1"})
+    (1350, 1700)
+    """
+    is_assigned = row["protocol"] is None and connection["protocol"] in ("h2", "h3")
+    return int(row["wire_bytes"]) - (int(row["header_bytes"] or 0) // 2 if is_assigned else 0)
 
 
 OriginKey: TypeAlias = "tuple[str, int, bool, bool, bool]"

@@ -19,10 +19,23 @@ from studies.recorded_pages.request import COLUMNS, NEVER_NULL, PageRequest, req
 SOURCES = Path(__file__).parent / "sources"
 """Whence each set is: a file named after its id."""
 
+PROXIED = frozenset({"tranco-2023-11", "tranco-2023-11b", "tranco-2024-11"})
+"""Sets that were recorded through a proxy, which speaks HTTP/1.1 alone."""
+
 PAGES, REQUESTS = "pages.parquet", "requests.parquet"
 
-PAGE_COLUMNS: dict[str, type] = {"page": int, "on_load_ms": int, "browser": str}
-"""Columns of pages.parquet that are read; none may be null."""
+PAGE_COLUMNS: dict[str, type] = {
+    "page": int,
+    "on_load_ms": int,
+    "browser": str,
+    "requests": int,
+    "unanswered": int,
+    "has_headers": bool,
+}
+"""Columns of pages.parquet that are read; any but `page` may be left out."""
+
+MOST_UNANSWERED = 0.1
+"""Greatest share of requests without an answer of a page that is replayed."""
 
 MOST_ROWS = 5_000_000
 """Most requests that an import reads: its memory grows with them."""
@@ -37,6 +50,9 @@ class RecordedPage:
     """Time of the load event in µs since the first request; None if it was not recorded."""
     browser: str
     requests: list[PageRequest]
+    is_whole: bool = True
+    """False if more than MOST_UNANSWERED of the requests got no answer, or no header was recorded: not for
+    replays."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,12 +63,19 @@ class Recording:
     files: dict[str, str]
     """SHA-256 by file name, in the order of the names."""
     pages: list[RecordedPage]
+    is_proxied: bool = False
+    """True if a proxy stood between browser and servers, so that protocols and connections are assigned."""
 
 
 def read_recording(folder: Path) -> Recording:
     """Read a folder of facts, which has the name of its set; ValueError if it is not as README.md says."""
     source = Source(**json.loads((SOURCES / f"{folder.name}.json").read_text(encoding="utf-8")))
-    return Recording(source=source, files=files_of(folder), pages=list(read_pages(folder)))
+    return Recording(
+        source=source,
+        files=files_of(folder),
+        pages=list(read_pages(folder)),
+        is_proxied=source.id in PROXIED,
+    )
 
 
 def files_of(folder: Path) -> dict[str, str]:
@@ -62,18 +85,21 @@ def files_of(folder: Path) -> dict[str, str]:
 
 def read_pages(folder: Path) -> Iterator[RecordedPage]:
     """Yield every page with its requests, by number."""
-    known = {row["page"]: row for row in read_rows(folder / PAGES, PAGE_COLUMNS)}
+    known = {row["page"]: row for row in read_rows(folder / PAGES, PAGE_COLUMNS, required=("page",))}
     requests = read_rows(folder / REQUESTS, COLUMNS, required=("page", *NEVER_NULL))
     ordered = sorted(requests, key=operator.itemgetter("page", "entry"))
     seen = set()
     for number, group in itertools.groupby(ordered, key=operator.itemgetter("page")):
         page = known[number]
+        load_ms = page["on_load_ms"]
         seen.add(number)
         yield RecordedPage(
             number=number,
-            load_us=page["on_load_ms"] * 1000 if page["on_load_ms"] >= 0 else None,
-            browser=page["browser"],
+            load_us=None if load_ms is None or load_ms < 0 else load_ms * 1000,
+            browser=page["browser"] or "",
             requests=check_requests(number, list(map(request_of, group))),
+            is_whole=page["has_headers"] is not False
+            and (page["unanswered"] or 0) <= MOST_UNANSWERED * (page["requests"] or 0),
         )
     if lacking := known.keys() - seen:
         raise ValueError(f"pages without requests: {sorted(lacking)[:5]}")

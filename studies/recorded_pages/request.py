@@ -24,7 +24,7 @@ class PageRequest:
     site: int
     address: int | None
     scheme: str
-    protocol: str
+    protocol: str | None
     method: str
     destination: str | None
     status: int | None
@@ -53,6 +53,8 @@ class PageRequest:
     resource_type: str | None
     body_bytes: int | None
     response_header_chars: int | None
+    protocol_elsewhere: str | None
+    offers_h3: bool | None
 
     @property
     def began_us(self) -> int:
@@ -193,8 +195,13 @@ def sizes_of(request: PageRequest) -> Sizes:
 
 def sizes_by_body(request: PageRequest, body: int) -> Sizes:
     """Return sizes where the body was counted and the header was not: its text, half of it over HTTP/2,
-    which compresses it."""
+    which compresses it.
+
+    A proxy that counted both saw the text itself, with the status line.
+    """
     header = (request.response_header_chars or 0) // (2 if request.is_multiplexed else 1)
+    if request.transfer_bytes is not None:
+        header = request.transfer_bytes - body
     return Sizes(
         wire_bytes=body + header,
         wire_bytes_unknown=None,

@@ -5,8 +5,11 @@ import dataclasses
 from collections.abc import Sequence
 
 from recordings.connections import (
+    COALESCED,
     CONNECTION_RULES,
     OPENED,
+    REUSED,
+    UNSEEN,
     Connection,
     Times,
     Traffic,
@@ -31,6 +34,7 @@ from schema import http_caching
 from schema.recorded import notes_of
 from schema.server_delay import fastest
 from schema.vocabulary import SELECTED
+from studies.recorded_pages.assignment import PROTOCOL_RULES, assign, assigned_traffic, protocols_of
 from studies.recorded_pages.facts import RecordedPage, Recording
 from studies.recorded_pages.initiators import INFERRED, NONE, REDIRECT, RULES, Initiator, find_initiators
 from studies.recorded_pages.request import PageRequest, microseconds, sizes_of
@@ -61,6 +65,21 @@ NAMED_INITIATORS = {
     NONE: "none: not recorded, the navigation, and what came before the main document",
 }
 
+ASSIGNED_CONNECTIONS = {
+    OPENED: "assigned: opened for the first request of its origin, or over HTTP/1.1 as through the proxy",
+    REUSED: "assigned: the connection of its origin",
+    COALESCED: "assigned: another origin's connection to the same address, without handshakes of its own",
+    UNSEEN: "assigned: a connection opened before it was needed, at unknown times",
+}
+"""Rules by which a request through a proxy has its connection."""
+
+BROWSERS = {
+    "tranco-2023-11": "Chrome/119",
+    "tranco-2023-11b": "Chrome",
+    "tranco-2024-11": "HeadlessChrome/126",
+}
+"""Browsers of recordings that name no build."""
+
 UNKNOWN = Initiator(None, NONE)
 
 TLS_ROUND_TRIPS = {"TLS 1.2": 2}
@@ -80,23 +99,35 @@ def content_of(recording: Recording) -> Content:
         browser=browser_of(recording),
         method=METHOD,
         initiators=Rules(NAMED_INITIATORS if names_initiators else RULES, INFERRED),
-        connections=Rules(
+        connections=Rules(ASSIGNED_CONNECTIONS, frozenset(ASSIGNED_CONNECTIONS))
+        if recording.is_proxied
+        else Rules(
             CONNECTIONS if names_connections else CONNECTION_RULES, frozenset(CONNECTION_RULES) - {OPENED}
         ),
+        protocols=Rules(PROTOCOL_RULES, frozenset(PROTOCOL_RULES)) if recording.is_proxied else None,
         notes=notes_of(form_of(recording)),
     )
 
 
 def form_of(recording: Recording) -> str:
     """Return the form of a recording, by which `schema/recorded.toml` says what its columns mean."""
+    if recording.is_proxied:
+        return "proxied"
     return "pages" if recording.source.id == AUGUST_2025 else "other_years"
 
 
 def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
     """Return the rows of a page."""
-    traffic = traffic_of(page.requests)
-    initiators = initiators_of(page.requests, traffic)
-    connections, responses = traffic_rows(page, traffic, initiators)
+    assigned = assign(page.requests) if recording.is_proxied and page.is_whole else page.requests
+    if recording.is_proxied:
+        traffic = assigned_traffic(page.requests, assigned if page.is_whole else [])
+    else:
+        traffic = traffic_of(page.requests)
+    initiators = initiators_of(assigned, traffic) if page.is_whole else [UNKNOWN] * len(page.requests)
+    connections, responses = traffic_rows(dataclasses.replace(page, requests=assigned), traffic, initiators)
+    if recording.is_proxied:
+        for row in responses:
+            row["protocol"] = None
     main = next((request for request in page.requests if request.is_main_document), None)
     if recording.source.types:
         for row in responses:
@@ -118,6 +149,11 @@ def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
         responses=responses,
         initiators=collections.Counter(initiator.rule for initiator in initiators),
         connection_rules=collections.Counter(traffic.rules.values()),
+        protocol_rules=collections.Counter(
+            rules[request.origin][1] for request in page.requests if request.entry in traffic.rules
+        )
+        if recording.is_proxied and (rules := protocols_of(page.requests))
+        else collections.Counter(),
     )
 
 
@@ -189,7 +225,8 @@ def traffic_rows(
 
 def browser_of(recording: Recording) -> str:
     """Return the product and builds of the browsers that made the recording."""
-    return ", ".join(f"Chromium/{build}" for build in sorted({page.browser for page in recording.pages}))
+    builds = sorted({page.browser for page in recording.pages})
+    return ", ".join(f"Chromium/{build}" if build else BROWSERS[recording.source.id] for build in builds)
 
 
 def page_host(page: int) -> str:

@@ -42,17 +42,17 @@ def pages(
 ) -> None:
     """Make a release of each of the recorded SETS: an id, or a folder.
 
-    Without SETS the 591 pages of August 2025 are taken. With the code come also wpt-2019-12,
-    lh-kenya-2020-07, lh-gov-europe-2021-03, and of images mobile-images-2022-05 and phantomjs-2013-09
-    (docs/recorded-pages.md). A folder has a Parquet file for each table of a release, and set.json. What was
-    inferred and what is unknown is in recording.json. `firstflight replay run edition` imports August's by
-    itself.
+    Without SETS the 591 pages of August 2025 are taken. With the code come also tranco-2024-11,
+    tranco-2023-11, tranco-2023-11b, wpt-2019-12, lh-kenya-2020-07, lh-gov-europe-2021-03, and of images
+    mobile-images-2022-05 and phantomjs-2013-09 (docs/recorded-pages.md). A folder has a Parquet file for each
+    table of a release, and set.json. What was inferred and what is unknown is in recording.json.
+    `firstflight replay run edition` imports August's by itself.
 
     \b
     Example:
       firstflight import pages
       firstflight import pages --all
-      firstflight import pages wpt-2019-12 lh-kenya-2020-07
+      firstflight import pages tranco-2023-11 tranco-2024-11
       firstflight import pages /data/pages-2026-02 --json
     """
     if every and sets:
