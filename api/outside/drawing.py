@@ -50,7 +50,7 @@ PUBLISHED = 2010.4
 SERVICES_APART = 0.35
 """Years between the marks of two services, which are of one time."""
 
-LEAST_APART = 1.5
+LEAST_APART = 0.9
 """Least time between two sets that an arrow joins, in years."""
 
 SHOWN = {"all": "All responses", "image": "Images"}
@@ -96,7 +96,7 @@ def draw_years(
     """The chart of shares of each kind of responses and of weights of pages, on one axis of time."""
     height, x = HEIGHTS[width], _time(width)
     is_wide = width > NARROW
-    lists = [Mark(x(PUBLISHED), "Google" if is_wide else "G")]
+    lists = [Mark(x(PUBLISHED), "Google")]
     lists += [
         Mark(x(recorded.at), recorded.label if is_wide else letter)
         for letter, recorded in letter_sets(sets).items()

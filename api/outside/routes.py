@@ -182,14 +182,15 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
     return page(
         request,
         "over_the_years.html",
-        charts=for_screens(lambda width: draw_years(sets, pairs, points, width=width)),
+        charts=for_screens(lambda width: draw_years(sets, years.across_years(pairs), points, width=width)),
         own=years.find_own_months(shelf),
         larger=compared,
         is_worth=larger_window.is_worth,
         with_interval=interval_text,
         worth=for_screens(lambda width: draw_worth(compared, width=width)),
         sets=years.letter_sets(sets),
-        table=list(years.tabulate(pairs)),
+        repeated=[pair for pair in pairs if pair.is_repeated and pair.of("all")],
+        table=list(years.tabulate(years.across_years(pairs))),
         mss=years.ASKED.mss,
         windows=years.ASKED.windows,
         series=shown,
@@ -208,4 +209,4 @@ def over_the_years_svg(request: Request, shelf: ShelfDep, width: WidthQuery = WI
     sets = years.read_sets(shelf, request.app.state.library)
     if not sets:
         raise Problem("no-such-crawl", "there is no recorded set of another year")
-    return svg_response(draw_picture(sets, years.pair_sets(sets), width=width))
+    return svg_response(draw_picture(sets, years.across_years(years.pair_sets(sets)), width=width))

@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import functools
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -15,7 +16,7 @@ from api.statistics.changes import read
 from api.stored.library import Library
 from api.stored.months import Variant
 from api.stored.shelf import Shelf, Version
-from recordings.pages.same_sites import sites_of, values_of
+from recordings.pages.same_sites import are_joined, sites_of, values_of
 from recordings.pages.sets import SETS
 from releases.catalogue import Release
 from releases.changes import (
@@ -36,6 +37,8 @@ ASKED = Asked(mss=MSS_FIG1)
 RECORDED_WINDOWS = ASKED.windows
 
 SERVICE_NAMES = {"search": "web search", "maps": "Maps", "photos": "Photos and Blogger"}
+
+LAST_DAY = 31
 
 LEAST_MONTHS = 3
 """Months of a crawl of ours from which on it is shown."""
@@ -94,11 +97,18 @@ class RecordedSet:
     """The list that its pages are of."""
     shares: tuple[Share, ...]
     values: Values
+    day: int
+    """Day of the month on which the recording began."""
+
+    @property
+    def date(self) -> str:
+        """Day on which the recording began, YYYY-MM-DD."""
+        return f"{self.version.crawl.month}-{self.day:02}"
 
     @property
     def at(self) -> float:
         """Time of the recording, in years."""
-        return in_year(self.version.crawl.month) + 0.5 / 12
+        return in_year(self.date)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,6 +118,11 @@ class Pair:
     before: RecordedSet
     after: RecordedSet
     changes: tuple[Change, ...]
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether both were recorded in one month, so that the change says how well recordings repeat."""
+        return self.before.version.crawl.month == self.after.version.crawl.month
 
     def sites(self, responses: str) -> int:
         """Sites with such responses in both."""
@@ -146,19 +161,38 @@ def read_sets(shelf: Shelf, library: Library) -> list[RecordedSet]:
 
 def read_set(version: Version, release: Release) -> RecordedSet:
     """A recorded release with its shares."""
-    label = (release.recording or {}).get("list_name") or release.manifest.list_id
-    shares = tuple(pooled_shares(release, sites_of(release), ASKED))
-    return RecordedSet(version=version, label=label, shares=shares, values=values_of(release, ASKED))
+    recording = release.recording or {}
+    days = re.findall(r"\d+", str(recording.get("recorded")))
+    return RecordedSet(
+        version=version,
+        label=recording.get("list_name") or release.manifest.list_id,
+        shares=tuple(pooled_shares(release, sites_of(release), ASKED)),
+        values=values_of(release, ASKED),
+        day=int(days[0]) if days and 0 < int(days[0]) <= LAST_DAY else 15,
+    )
 
 
 def pair_sets(sets: Sequence[RecordedSet]) -> list[Pair]:
-    """Every two sets that have enough sites in common, the longest time between them first."""
+    """Every two sets that have enough sites in common and whose sites are joined, the longest time between
+    them first."""
     pairs = [
         Pair(before=before, after=after, changes=tuple(compare_values(before.values, after.values, ASKED)))
         for before, after in itertools.combinations(sets, 2)
+        if are_joined(before.version.readable.manifest.list_id, after.version.readable.manifest.list_id)
     ]
     stated = [pair for pair in pairs if any(change.change for change in pair.changes)]
     return sorted(stated, key=lambda pair: pair.before.at - pair.after.at)
+
+
+def across_years(pairs: Sequence[Pair]) -> list[Pair]:
+    """Pairs of different months; of two sets of one month those of the later alone, since both say the
+    same."""
+    earlier = {pair.before.version.name for pair in pairs if pair.is_repeated}
+    return [
+        pair
+        for pair in pairs
+        if not pair.is_repeated and not earlier & {pair.before.version.name, pair.after.version.name}
+    ]
 
 
 @functools.cache

@@ -7,7 +7,7 @@ import functools
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recordings.pages.sets import YEARS
+from recordings.pages.sets import AUGUST_2025, YEARS
 from releases.catalogue import Release
 from releases.changes import Asked, Values, values_by_site
 from releases.strata.party import registrable_domain
@@ -28,6 +28,16 @@ def site_keys(name: str) -> dict[int, str]:
     """Return the site of each page of a set, by the page's number: the same name in every set."""
     with SITE_KEYS.open(encoding="utf-8", newline="") as file:
         return {int(row["page"]): f"site-{row['site']}" for row in csv.DictReader(file) if row["set"] == name}
+
+
+def are_joined(first: str, second: str) -> bool:
+    """Return whether the numbers of sites join all sites that two sets have in common.
+
+    Sites of Tranco's sets were numbered beside those of August 2025 alone, so that of an older set only the
+    sites that August has too would count.
+    """
+    of_tranco = {name.startswith("tranco-") for name in (first, second)}
+    return len(of_tranco) == 1 or AUGUST_2025 in (first, second)
 
 
 def sites_of(release: Release) -> pa.Table:

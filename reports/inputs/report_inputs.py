@@ -6,6 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
+from recordings.pages.same_sites import are_joined
 from recordings.pages.sets import SETS
 from releases.catalogue import Damaged, Release, Withdrawn, iter_versions, months_with_release
 from reports.inputs.carried import read_loads_of
@@ -178,6 +179,7 @@ def _other_sets(
         for other in iter_versions(root)
         if isinstance(other, Release)
         and other.manifest.list_id in wanted
+        and are_joined(other.manifest.list_id, release.manifest.list_id)
         and other.crawl.month < release.crawl.month
         and not find_faults(other.path, allowed_signers)
     }

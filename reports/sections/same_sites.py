@@ -1,17 +1,21 @@
 """What changed over the sites that this release shares with releases of other years."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from recordings.pages.same_sites import values_of
 from releases.catalogue import Release
-from releases.changes import ENDS, MEASURES, RESPONSES, Asked, Change, compare_values
-from releases.formatting import grouped
+from releases.changes import ENDS, MEASURES, RESPONSES, Asked, Change, Values, compare_values
+from releases.formatting import grouped, interval_text
 from reports.sections.shape import Column, Figure, Row, Table, interval, is_told
 
 SHOWN = [RESPONSES[kind] for kind in ("all", "main", "image")]
 """Responses that pages and documents show; the data have every kind."""
 
 SHOWN_WINDOWS = ("IW 10", "IW 30")
+
+OF_END = {"whole": "", "bodies": " (bodies alone)", "headers": " (with headers\u2019 text)"}
+"""What a size holds, behind a change."""
 
 AS_COUNTED = "as counted"
 """Sizes of a recorder who counted headers."""
@@ -40,10 +44,16 @@ def same_sites(
     in common."""
     asked = Asked(mss=mss)
     now = values_of(release, asked) if others else {}
+    of_other = [(other, values_of(other, asked)) for other in others]
     stated = [
-        (other, [each for each in compare_values(values_of(other, asked), now, asked) if each.change])
-        for other in others
+        (other, [each for each in compare_values(values, now, asked) if each.change])
+        for other, values in of_other
     ]
+    repeated = tuple(
+        repeatability(pair, iw=iw, asked=asked)
+        for pair in itertools.combinations(of_other, 2)
+        if pair[0][0].crawl.month == pair[1][0].crawl.month
+    )
     shares = in_order(row for other, every in stated for row in share_rows(other, every))
     sizes = in_order(row for other, every in stated for row in size_rows(other, every))
     drawn = [row for row in shares if row["window"] == f"IW {iw}" and row["responses"] in DRAWN]
@@ -68,7 +78,11 @@ def same_sites(
             rows=tuple(shares),
             source=source,
             query=query,
-            notes=(NOTE, f"Shares: {MEASURES['share']}. Sizes: {ENDS['bodies']}; {ENDS['headers']}."),
+            notes=(
+                NOTE,
+                *filter(None, repeated),
+                f"Shares: {MEASURES['share']}. Sizes: {ENDS['bodies']}; {ENDS['headers']}.",
+            ),
             shown=sum(map(is_shown, shares)),
         ),
         Table(
@@ -88,6 +102,29 @@ def same_sites(
             notes=(f"Median response: {MEASURES['quantile']}. Bytes a page: {MEASURES['page_bytes']}.",),
             shown=sum(map(is_shown, sizes)),
         ),
+    )
+
+
+def repeatability(
+    pair: tuple[tuple[Release, Values], tuple[Release, Values]], *, iw: int, asked: Asked
+) -> str:
+    """Return the sentence that says how well two recordings of one month repeat; empty if they have too few
+    sites in common."""
+    (first, before), (second, after) = pair
+    changes = [
+        each
+        for each in compare_values(before, after, asked)
+        if each.change and (each.responses, each.measure, each.iw) == ("all", "share", iw)
+    ]
+    if not changes:
+        return ""
+    days = " and ".join(str((release.recording or {}).get("recorded")) for release in (first, second))
+    shown = " and ".join(
+        f"{interval_text(each.change.times(100), 'pp')}{OF_END[each.end]}" for each in changes if each.change
+    )
+    return (
+        f"How well recordings repeat: {grouped(changes[0].sites)} sites were recorded twice by different "
+        f"people ({days}); their share within IW {iw} differs by {shown}."
     )
 
 

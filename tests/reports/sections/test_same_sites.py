@@ -54,3 +54,16 @@ def test_recorded_sets_are_compared_with_two_ends_where_headers_were_not_counted
         assert row["change"]["upper"] < 0
     shown = table.rows[: table.shown]
     assert {row["window"] for row in shown} == {"IW 10", "IW 30"}
+
+
+def test_two_recordings_of_one_month_say_how_well_recordings_repeat(
+    recorded_releases: Callable[[str], Path],
+) -> None:
+    names = ("tranco-2023-11b", "tranco-2023-11", AUGUST_2025)
+    again, first, now = (next(releases(recorded_releases(name))) for name in names)
+    ((_, table, _),) = same_sites(now, [again, first], iw=10, mss=1430, licence="CC-BY-4.0")
+    (said,) = [note for note in table.notes if note.startswith("How well recordings repeat")]
+    assert "543 sites" in said
+    assert "18 and 19 November 2023" in said
+    ((_, table, _),) = same_sites(now, [first], iw=10, mss=1430, licence="CC-BY-4.0")
+    assert not any("recordings repeat" in note for note in table.notes)
