@@ -35,7 +35,7 @@ SITES = 300 if ALL else 40
 CRAWLERS = 4
 BROWSERS_EACH = 1
 
-ROUNDS = 1 + ALL
+ROUNDS = 5 if ALL else 1
 """Rounds of kills."""
 
 KILLS = (["crawler"] * 3 + ["browser"] * 2 + ["driver", "postmaster", "backend"]) * ROUNDS

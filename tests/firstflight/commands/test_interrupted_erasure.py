@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 
 from firstflight.main import main
 from storage.data_lock import erasing, making
@@ -93,9 +93,15 @@ def test_an_erasure_that_was_cut_short_is_finished_before_another_begins(world: 
     assert world.named_in() == []
 
 
-def test_an_erasure_whose_note_cannot_be_read_goes_on_by_the_same_command(world: World) -> None:
-    assert killed_at(world, 12) == -signal.SIGKILL
+def test_an_erasure_whose_note_cannot_be_read_goes_on_by_the_same_command(
+    world: World, database_18: Engine
+) -> None:
+    rows = "SELECT relfilenode FROM pg_class WHERE relname LIKE 'response\\_%' AND relkind = 'r'"
+    assert killed_at(world, 20) == -signal.SIGKILL
     note = world.data / "erasure.json"
+    with database_18.connect() as connection:
+        before = connection.scalar(text(rows))
+        assert connection.scalar(text("SELECT count(*) FROM visit WHERE host = :host"), {"host": HOST}) == 0
     whole = note.read_bytes()
     other_key = whole.replace(json.loads(whole)["key"].encode(), b"no key")
     for content in (b"", whole[: len(whole) // 2], b"{}", b"null", b"\xff\x00", b"[" * 100_000, other_key):
@@ -106,6 +112,8 @@ def test_an_erasure_whose_note_cannot_be_read_goes_on_by_the_same_command(world:
     assert run(world, "optout", "add", HOST, "--erase").exit_code == 0
     assert world.named_in() == []
     assert not note.exists()
+    with database_18.connect() as connection:
+        assert connection.scalar(text(rows)) != before, "PostgreSQL's files still hold deleted rows"
 
 
 def test_an_erasure_and_what_is_made_of_measurements_wait_for_each_other(world: World) -> None:
