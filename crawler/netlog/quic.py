@@ -38,6 +38,8 @@ class QuicTransport(Transport):
     _crypto: dict[str, Ranges] = dataclasses.field(default_factory=dict)
     _hello: HelloReader = dataclasses.field(default_factory=HelloReader)
     _sent: dict[int, Exchange] = dataclasses.field(default_factory=dict)
+    _is_refused: bool = False
+    """True if the server took nothing of 0-RTT."""
     _before_datagram: int = 0
     """Bytes received before the last datagram."""
 
@@ -94,6 +96,12 @@ class QuicTransport(Transport):
             self.secured_ms = event.time_ms
             self.tls_version = "TLS 1.3"  # there is no other in QUIC (RFC 9001 §4.2)
             self.tls_resumed = self._hello.resumed
+            if self._is_refused:  # the requests of 0-RTT are sent again with these keys (RFC 9001 §4.6.2)
+                for exchange in self._sent.values():
+                    exchange.sent_ms = exchange.sent_ms and event.time_ms
+
+    def _on_refused(self, _: Event[params.NoParams]) -> None:
+        self._is_refused = True
 
     def _on_datagram(self, event: Event[params.Datagram]) -> None:
         size, local, remote = event.params["size"], event.params["self_address"], event.params["peer_address"]
@@ -192,6 +200,7 @@ HANDLERS: dict[str, Callable[[QuicTransport, Event[Any]], None]] = {
     "QUIC_SESSION_STREAM_FRAME_RECEIVED": QuicTransport._on_stream_frame,
     "QUIC_SESSION_STOP_SENDING_FRAME_SENT": QuicTransport._on_stopped,
     "QUIC_SESSION_PACKET_SENT": QuicTransport._on_sent_packet,
+    "QUIC_SESSION_ZERO_RTT_REJECTED": QuicTransport._on_refused,
     "QUIC_SESSION_ACK_FRAME_RECEIVED": QuicTransport._on_acknowledged,
     "QUIC_SESSION_STREAM_FRAME_SENT": QuicTransport._on_sent_stream_frame,
     "QUIC_SESSION_STREAM_FRAME_COALESCED": QuicTransport._on_sent_stream_frame,

@@ -87,6 +87,12 @@ PAGES = (
         cases=(reconnect("compressed-certificate", CLEAR),),
     ),
     Page(
+        host="forgotten.test",
+        security=Security(forgets=True),
+        # Over HTTP/3 the request is sent in 0-RTT, and once more when the server has refused it.
+        cases=(reconnect("refused-ticket", CLEAR),),
+    ),
+    Page(
         host="greased.test",
         security=Security(ech=True),
         # Chromium sends a random extension, and the server answers with its configuration.

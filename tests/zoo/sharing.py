@@ -16,7 +16,7 @@ PIECES = 12
 GAP_S = 0.08
 """Pieces that the body comes in, and the time between them, in seconds: in all a second."""
 
-SECOND = "await pause(200); const second = get('HERE/x'); await pause(200);"
+SECOND = "await pause(200); const second = get('HERE/x'); await pause(500);"
 """Has a second reader join in the middle."""
 
 

@@ -124,6 +124,21 @@ def test_resumption_is_unknown_without_a_server_hello() -> None:
     assert [row["tls_resumed"] for row in assemble_rows(log).connections] == [None, None, None]
 
 
+def test_requests_of_refused_early_data_are_sent_when_there_are_keys() -> None:
+    log = list(recorded("h3"))
+    session = max(event.source for event in log if is_name(event, "PACKET_SENT"))
+    at = next(
+        index
+        for index, event in enumerate(log)
+        if event.source == session and is_name(event, "CRYPTO_FRAME_RECEIVED")
+    )
+    sent = []
+    for refusal in ([], [log[at]._replace(name="QUIC_SESSION_ZERO_RTT_REJECTED", params={})]):
+        rows = assemble_rows([*log[:at], *refusal, *log[at:]])
+        sent.append(rows.responses[-1]["request_sent_us"] - rows.connections[-1]["secured_us"])
+    assert sent == [-1000, 0]
+
+
 def test_a_connection_that_moves_keeps_the_addresses_it_began_with() -> None:
     log = list(recorded("h3"))
     at = max(index for index, event in enumerate(log) if is_name(event, "PACKET_RECEIVED"))

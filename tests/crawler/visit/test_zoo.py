@@ -238,6 +238,13 @@ def test_resumed_connections_are_asked_in_their_first_flight_where_they_may(visi
             assert early["request_received_us"] <= connection["secured_us"]
 
 
+def test_a_refused_ticket_resumes_nothing(visits: list[Visited]) -> None:
+    for visit in visits:
+        if visit.page.host == "forgotten.test":
+            resumed = [row["tls_resumed"] for row in visit.seen["connections"]]
+            assert resumed == [False, False, False], visit
+
+
 def test_a_page_that_learns_of_http3_goes_on_over_it(visits: list[Visited]) -> None:
     for visit in visits:
         if visit.page.host == ANNOUNCED:

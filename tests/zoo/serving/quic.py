@@ -40,12 +40,14 @@ class QuicListener:
         path: Path = CLEAN,
         *,
         tickets: bool = True,
+        forgets: bool = False,
         is_moving: bool = False,
     ) -> None:
         self._site = site
         self._authority = authority
         self._has_tickets = tickets
         self._path = path
+        self._forgets = forgets
         self._is_moving = is_moving
         self._second: asyncio.DatagramTransport | None = None
         self._tickets: dict[bytes, SessionTicket] = {}
@@ -87,7 +89,8 @@ class QuicListener:
         return self.connections[-1]
 
     def _remember(self, ticket: SessionTicket) -> None:
-        self._tickets[ticket.ticket] = ticket
+        if not self._forgets:
+            self._tickets[ticket.ticket] = ticket
 
     def _configuration(self) -> QuicConfiguration:
         configuration = QuicConfiguration(

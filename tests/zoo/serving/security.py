@@ -3,6 +3,7 @@
 import ctypes
 import dataclasses
 import functools
+import os
 import ssl
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -24,7 +25,9 @@ CBC = "ECDHE-RSA-AES128-SHA"
 INTERMEDIATE_BYTES = 2300
 """Bytes of padding in each intermediate certificate: four make a flight of more than 8 kB."""
 
-SSL_CTRL_SET_MAX_SEND_FRAGMENT = 52
+SSL_CTRL_SET_MAX_SEND_FRAGMENT, SSL_CTRL_SET_TLSEXT_TICKET_KEYS = 52, 59
+TICKET_KEYS_BYTES = 80
+"""Name, key of the HMAC and key of the cipher."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +39,8 @@ class Security:
     intermediates: int = 0
     tickets: bool = True
     """Without tickets TLS 1.2 resumes by session id, and TLS 1.3 does not resume."""
+    forgets: bool = False
+    """Give tickets, and take none: a server of many that share no keys."""
     cbc: bool = False
     """TLS 1.2 without AEAD, which H2 does not allow."""
     padding: int = 0
@@ -78,6 +83,8 @@ class Security:
             return functools.partial(OddLayer, odd=self.odd)
         if self.post_quantum:
             return PostQuantumLayer
+        if self.forgets:
+            return ForgetfulLayer
         return BoringLayer if self._wants_boringssl else TLSLayer
 
     @property
@@ -107,9 +114,7 @@ class Security:
 
     def _shape_records(self, context: ssl.SSLContext) -> None:
         """Set what Python's ssl has no name for."""
-        libssl = ctypes.CDLL("libssl.so.3")
-        # Python's object has SSL_CTX* right after its head.
-        pointer = ctypes.c_void_p.from_address(id(context) + object.__basicsize__)
+        libssl, pointer = _openssl(context)
         if self.odd:
             libssl.SSL_CTX_set_keylog_callback(pointer, keep_secret)
         if self.padding:
@@ -117,3 +122,18 @@ class Security:
         if self.fragment:
             size = ctypes.c_long(self.fragment)
             assert libssl.SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MAX_SEND_FRAGMENT, size, None)
+
+
+class ForgetfulLayer(TLSLayer):
+    """TLS of a connection whose server has new keys for its tickets."""
+
+    def __init__(self, context: ssl.SSLContext) -> None:
+        libssl, pointer = _openssl(context)
+        keys, size = os.urandom(TICKET_KEYS_BYTES), ctypes.c_long(TICKET_KEYS_BYTES)
+        assert libssl.SSL_CTX_ctrl(pointer, SSL_CTRL_SET_TLSEXT_TICKET_KEYS, size, keys)
+        super().__init__(context)
+
+
+def _openssl(context: ssl.SSLContext) -> tuple[ctypes.CDLL, ctypes.c_void_p]:
+    """Return OpenSSL and its SSL_CTX*, which Python's object has right after its head."""
+    return ctypes.CDLL("libssl.so.3"), ctypes.c_void_p.from_address(id(context) + object.__basicsize__)

@@ -70,6 +70,7 @@ class ZooWeb(Web):
                     self._authority,
                     self._path,
                     tickets=self._security.tickets,
+                    forgets=self._security.forgets,
                     is_moving=site.host == MOVING,
                 )
             )
