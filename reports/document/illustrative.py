@@ -42,6 +42,8 @@ def limits_sentence(recording: RecordedFacts, *, vantage: str) -> str:
     whence = "through a VPN" if "vpn" in vantage.split("-") else f"from the vantage {vantage}"
     share = recording["inferred"]["connections"]["share"]
     rebuilt = f"; connections are rebuilt for {quantity(100 * share, '%')} of the requests" if share else ""
+    if "protocols" in recording["inferred"]:
+        rebuilt = "; protocols and connections, which a proxy hid, are assigned"
     return (
         f"Recorded pages, not the live web: {grouped(recording['pages'])} from {apart(source)}, loaded "
         f"{when} by somebody else\u2019s browser {whence}{rebuilt}."

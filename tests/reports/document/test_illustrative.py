@@ -3,7 +3,7 @@
 import pytest
 
 from releases.formatting import in_ascii
-from reports.content import RecordedFacts
+from reports.content import InferredFacts, RecordedFacts
 from reports.document.illustrative import limits_sentence
 from tests.factories.answers import bundled_facts, bundled_limits
 
@@ -29,3 +29,13 @@ def test_recordings_that_name_their_connections_need_none_rebuilt(share: float |
         "Recorded pages, not the live web: 3 from visits of an office, loaded from 2026-01-02 to 2026-01-05 "
         "by somebody else's browser from the vantage berlin."
     )
+
+
+def test_what_a_proxy_hid_is_said_to_be_assigned() -> None:
+    unknown: InferredFacts = {"share": 1.0, "requests": {}, "rules": {}}
+    recording: RecordedFacts = {
+        **bundled_facts(),
+        "inferred": {"connections": unknown, "protocols": unknown},
+    }
+    said = limits_sentence(recording, vantage="california")
+    assert said.endswith("; protocols and connections, which a proxy hid, are assigned.")
