@@ -4,7 +4,6 @@ import collections
 import dataclasses
 import functools
 import itertools
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -16,7 +15,7 @@ from api.statistics.changes import read
 from api.stored.library import Library
 from api.stored.months import Variant
 from api.stored.shelf import Shelf, Version
-from recordings.pages.same_sites import are_joined, sites_of, values_of
+from recordings.pages.same_sites import are_joined, recorded_on, sites_of, values_of
 from recordings.pages.sets import SETS
 from releases.catalogue import Release
 from releases.changes import (
@@ -37,8 +36,6 @@ ASKED = Asked(mss=MSS_FIG1)
 RECORDED_WINDOWS = ASKED.windows
 
 SERVICE_NAMES = {"search": "web search", "maps": "Maps", "photos": "Photos and Blogger"}
-
-LAST_DAY = 31
 
 LEAST_MONTHS = 3
 """Months of a crawl of ours from which on it is shown."""
@@ -97,13 +94,8 @@ class RecordedSet:
     """The list that its pages are of."""
     shares: tuple[Share, ...]
     values: Values
-    day: int
-    """Day of the month on which the recording began."""
-
-    @property
-    def date(self) -> str:
-        """Day on which the recording began, YYYY-MM-DD."""
-        return f"{self.version.crawl.month}-{self.day:02}"
+    date: str
+    """Day on which the recording began, YYYY-MM-DD."""
 
     @property
     def at(self) -> float:
@@ -161,14 +153,12 @@ def read_sets(shelf: Shelf, library: Library) -> list[RecordedSet]:
 
 def read_set(version: Version, release: Release) -> RecordedSet:
     """A recorded release with its shares."""
-    recording = release.recording or {}
-    days = re.findall(r"\d+", str(recording.get("recorded")))
     return RecordedSet(
         version=version,
-        label=recording.get("list_name") or release.manifest.list_id,
+        label=(release.recording or {}).get("list_name") or release.manifest.list_id,
         shares=tuple(pooled_shares(release, sites_of(release), ASKED)),
         values=values_of(release, ASKED),
-        day=int(days[0]) if days and 0 < int(days[0]) <= LAST_DAY else 15,
+        date=recorded_on(release),
     )
 
 

@@ -3,6 +3,7 @@ with the code share."""
 
 import csv
 import functools
+import re
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +19,8 @@ SITE_KEYS = YEARS / "site_keys.csv"
 
 MADE_UP = ".invalid"
 """Ending of hosts without a name, which mean another site in every release."""
+
+MIDDLE_DAY, LAST_DAY = 15, 31
 
 LOCAL_WEB = ".test"
 """Ending that the local web adds to the names of the web."""
@@ -38,6 +41,14 @@ def are_joined(first: str, second: str) -> bool:
     """
     of_tranco = {name.startswith("tranco-") for name in (first, second)}
     return len(of_tranco) == 1 or AUGUST_2025 in (first, second)
+
+
+def recorded_on(release: Release) -> str:
+    """Return the day on which the recording of a release began, YYYY-MM-DD; of a set that names none the
+    middle of its month."""
+    days = re.findall(r"\d+", str((release.recording or {}).get("recorded")))
+    day = int(days[0]) if days and 0 < int(days[0]) <= LAST_DAY else MIDDLE_DAY
+    return f"{release.crawl.month}-{day:02}"
 
 
 def sites_of(release: Release) -> pa.Table:

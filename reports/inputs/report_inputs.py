@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
-from recordings.pages.same_sites import are_joined
+from recordings.pages.same_sites import are_joined, recorded_on
 from recordings.pages.sets import SETS
 from releases.catalogue import Damaged, Release, Withdrawn, iter_versions, months_with_release
 from reports.inputs.carried import read_loads_of
@@ -83,15 +83,14 @@ def read_inputs(
             places.backcast, of=replay.provenance if replay else dict.fromkeys(INSTRUMENT)
         )
     before = _year_before(places.releases, release.crawl, year_before, signers)
+    sets = _other_sets(places.releases, release, other_sets, signers)
+    is_listed = before is not None and before.crawl in {other.crawl for other in sets}
     return ReportInputs(
         year=year,
         release=release,
         months=months_with_release(places.releases, release.crawl),
         year_before=before,
-        other_years=(
-            *_other_sets(places.releases, release, other_sets, signers),
-            *([before] if before else []),
-        ),
+        other_years=(*sets, *([before] if before and not is_listed else [])),
         replay=replay,
         back_cast=back_cast,
         last_years_checksum=checksum_of(last_year.folder) if last_year else None,
@@ -183,7 +182,7 @@ def _other_sets(
         and other.crawl.month < release.crawl.month
         and not find_faults(other.path, allowed_signers)
     }
-    return sorted(newest.values(), key=lambda other: other.crawl.month)
+    return sorted(newest.values(), key=recorded_on)
 
 
 def _is_of_year(crawl: CrawlName, year: int, *, is_named: bool) -> bool:

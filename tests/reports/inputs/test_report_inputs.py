@@ -1,6 +1,8 @@
 """Inputs of a report: which are found, which are refused, and the commands that make them again."""
 
 import dataclasses
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -139,3 +141,17 @@ def test_a_report_may_rest_on_recorded_pages_of_an_earlier_year_if_they_are_name
     for named in (None, *([] if is_taken else [NAME.month])):
         with pytest.raises(ReportError, match="there is no release of"):
             read_data_folder(tmp_path, year=next_year, crawl=named)
+
+
+def test_recorded_sets_of_other_years_come_once_each_in_the_order_of_their_days(
+    tmp_path: Path, recorded_releases: Callable[[str], Path]
+) -> None:
+    """Of November 2024's set that of a year before is another set as well; sites of 2013's are not joined."""
+    names = ("tranco-2024-11", "tranco-2023-11", "tranco-2023-11b", "phantomjs-2013-09")
+    for name in names:
+        shutil.copytree(recorded_releases(name), tmp_path / "releases", dirs_exist_ok=True)
+    inputs = read_data_folder(tmp_path, year=2024, crawl="2024-11", with_replay=False)
+    assert inputs.year_before is not None
+    assert inputs.year_before.manifest.list_id == "tranco-2023-11"
+    others = [other.manifest.list_id for other in inputs.other_years]
+    assert others == ["tranco-2023-11b", "tranco-2023-11"]
