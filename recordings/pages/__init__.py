@@ -1,2 +1,1 @@
-"""Makes the observations of a recorded release from pages that somebody else recorded,
-of which facts alone are kept."""
+"""Recorded sets, which are imported as releases, and the sites that they have in common."""
