@@ -228,16 +228,6 @@ def test_sessions_are_resumed_where_there_are_tickets(visits: list[Visited]) -> 
             assert True in resumed, f"{visit}: {resumed}"
 
 
-def test_resumed_connections_are_asked_in_their_first_flight_where_they_may(visits: list[Visited]) -> None:
-    for visit in visits:
-        if visit.page.host == ("resumed.test" if visit.protocol == "h3" else "early.test"):
-            (early,) = (row for row in visit.sent.values() if row["path"] == f"/{next(iter(visit.cases))}/x")
-            (connection,) = (
-                row for row in visit.sent_connections.values() if row["id"] == early["connection_id"]
-            )
-            assert early["request_received_us"] <= connection["secured_us"]
-
-
 def test_a_refused_ticket_resumes_nothing(visits: list[Visited]) -> None:
     for visit in visits:
         if visit.page.host == "forgotten.test":

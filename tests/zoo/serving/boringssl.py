@@ -85,7 +85,7 @@ class BoringContext:
         early_data: bool = False,
         ech: bool = False,
     ) -> None:
-        self.compressed = compressed
+        self.compressed, self.early_data = compressed, early_data
         tls, _ = libraries()
         self.pointer = ANY(tls.SSL_CTX_new(ANY(tls.TLS_method())))
         self._alpn = [name.encode() for name in alpn]
@@ -181,8 +181,7 @@ class BoringLayer(TLSLayer):
         self._crypto.BIO_write(self._in, data, len(data))
         if not self.is_secured:
             self.is_secured = self._tls.SSL_do_handshake(self._connection) == 1
-            if self.is_secured and self._context.compressed and not self.is_resumed:
-                assert COMPRESSED_CERTIFICATE in self._kinds, "the client takes no compressed certificate"
+            self._check_features()
         plaintext = bytearray()
         piece = ctypes.create_string_buffer(READ_SIZE)
         while self.is_secured:
@@ -197,6 +196,15 @@ class BoringLayer(TLSLayer):
         if problem not in (WANT_READ, ZERO_RETURN):
             raise TLSFailure(f"BoringSSL's error {problem}")
         return bytes(plaintext)
+
+    def _check_features(self) -> None:
+        """Assert that the client took what the server offers."""
+        if self.is_secured and self.is_resumed:
+            is_early = self._tls.SSL_in_early_data(self._connection)
+            assert is_early or not self._context.early_data, "the client offers no early data"
+        elif self.is_secured:
+            is_compressed = COMPRESSED_CERTIFICATE in self._kinds
+            assert is_compressed or not self._context.compressed, "the client takes no compressed certificate"
 
     def to_send(self) -> bytes:
         """Return handshake and ticket bytes that the last `receive` caused."""

@@ -107,6 +107,8 @@ class Connection(QuicConnectionProtocol):
         elif isinstance(event, HandshakeCompleted):
             self.entry.tls_version, self.entry.secured_us = "TLS 1.3", self._came_us
             self.entry.tls_resumed = event.session_resumed
+            if event.early_data_accepted != event.session_resumed:
+                self._site.log.failures.append(f"{self._site.host} resumed without 0-RTT")
         elif isinstance(event, StopSendingReceived | StreamReset):
             self.counter.stream(event.stream_id).end()
         elif isinstance(event, ConnectionTerminated):
