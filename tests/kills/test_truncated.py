@@ -4,12 +4,13 @@ else holds, and the next run of the command goes on or says what to do."""
 import os
 import shutil
 import time
+from pathlib import Path
 
 import pytest
 
 from storage.sums import SUMS
 from tests.kills.commands import KILLED, Commands
-from tests.kills.world import COMMANDS, CRAWL, SMALL_PARTS, World, named
+from tests.kills.world import COMMANDS, CRAWL, ERASED, SMALL_PARTS, World, named
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -53,6 +54,43 @@ def test_files_that_are_cut_are_noticed_and_hurt_nothing_else(
             assert damaged == [], (path, verified.output)
         if is_cut:
             path.write_bytes(content)
+
+
+NOTES = [
+    "allowed_signers",
+    "erasure.json",
+    "erasure.lock",
+    "opt-out.txt",
+    "outside/httparchive.csv",
+    f"replays/{CRAWL}/manifest.json",
+    f"replays/{CRAWL}/replay.json",
+]
+"""Files of the data folder that commands read whatever they are asked."""
+
+FORMS = [b"", b"[]\n", b"null\n", b"{}\n", b"\xff\xfe\x00", b"[" * 200_000, None]
+"""What may stand in place of a note; None for a folder."""
+
+READERS = ["verify --offline", "optout list", "release list", f"optout add {ERASED} --erase --dry-run"]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("note", NOTES)
+def test_a_note_of_another_form_ends_in_no_traceback(
+    firstflight: Commands, world: World, tmp_path: Path, note: str
+) -> None:
+    path = world.data / note
+    path.parent.mkdir(exist_ok=True)
+    for content in FORMS:
+        if path.exists():
+            path.rename(tmp_path / f"before-{time.time_ns()}")
+        if content is None:
+            path.mkdir()
+        else:
+            path.write_bytes(content)
+        for call in [*READERS, " ".join(world.arguments("plan"))]:
+            ended = firstflight.run(call.split(), world.environment)
+            assert "Traceback" not in ended.output, (content, call, ended.output)
+            assert ended.code == 0 or ended.output.strip(), (content, call)
 
 
 @pytest.mark.lab
