@@ -26,6 +26,7 @@ COLUMNS = (
     "connections",
     "connections_initial_loss",
     "short_flow_ms",
+    "handshake_max_ms",
 )
 """Columns of loads that are evidence."""
 
@@ -98,6 +99,12 @@ class Evidence:
             return dict.fromkeys(COLUMNS, np.full(len(self), np.nan))
         place = self.windows.index(window)
         return {name: self.values[name][:, place] for name in COLUMNS}
+
+    def touched(self, policy: Policy, *, incumbent: Policy) -> Mask:
+        """Return which draws have a connection that a policy is for, by the handshakes of the incumbent's
+        load; none of those is whose handshakes are unknown."""
+        longest_ms = self.at(incumbent)["handshake_max_ms"]
+        return np.isfinite(longest_ms) & (longest_ms > (policy.beyond_ms or 0))
 
     @functools.cached_property
     def pages(self) -> Integers:

@@ -145,8 +145,6 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         self.combinations()
         texts = tuple(str(Policy.parse(text)) for text in self.candidates)
         msgspec.structs.force_setattr(self, "candidates", texts)
-        if other := [str(policy) for policy in self.rule.candidates if not policy.is_loadable]:
-            raise ValueError(f"candidates: {', '.join(other)} cannot be loaded yet")
         windows = {policy.window for policy in self.rule.candidates}
         if not all(1 <= window <= MOST_SEGMENTS for window in windows):
             raise ValueError(f"candidates and incumbent are windows of 1 to {MOST_SEGMENTS} segments")

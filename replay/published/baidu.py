@@ -19,6 +19,7 @@ from replay.published.reproduction import (
     make_reproduction,
     read_oracle,
 )
+from replay.runs.policy import Policy
 from replay.runs.races import Flow, Race, race
 
 ORACLE = read_oracle("baidu_2018")
@@ -152,7 +153,11 @@ def gains_of(lab: Lab, case: str, sizes_kb: Sequence[int] = SIZES_KB) -> Mapping
     races = [
         Race(
             profile=where,
-            flows=(Flow(iw=iw, request_bytes=1000 * size, response_bytes=RESPONSE_BYTES, upload=True),),
+            flows=(
+                Flow(
+                    policy=Policy(iw), request_bytes=1000 * size, response_bytes=RESPONSE_BYTES, upload=True
+                ),
+            ),
             seed=1 + 2 * seed,
         )
         for size in sizes_kb

@@ -18,6 +18,7 @@ from replay.published.reproduction import (
     error_criteria,
     make_reproduction,
 )
+from replay.runs.policy import Policy
 from replay.runs.races import Race, download, race
 
 CELLS = ORACLES / "cs244_2017_cells.csv"
@@ -91,7 +92,7 @@ class PublishedCell:
     @property
     def iw(self) -> int:
         """The initial window."""
-        return self.file.flows[0].iw
+        return self.file.flows[0].policy.window
 
 
 def run(lab: Lab) -> Reproduction:
@@ -131,7 +132,7 @@ def file_of(kbps: float, rtt_ms: float, iw: int, size_bytes: int) -> Race:
     """Return the download of one file."""
     return download(
         network(kbps, rtt_ms),
-        iw=iw,
+        policy=Policy(iw),
         request_bytes=REQUEST_BYTES,
         response_bytes=size_bytes + HEADER_BYTES,
     )
@@ -242,7 +243,7 @@ def without_two_packets(file: Race, ours: float) -> float:
 def with_a_real_kernel(file: Race, ours: float) -> float:
     """Return our time with 5 ms more for the handshake and for each flight."""
     (flow,) = file.flows
-    return ours + (1 + linux_flights(flow.response_bytes, iw=flow.iw)) * KERNEL_MS / 1e3
+    return ours + (1 + linux_flights(flow.response_bytes, iw=flow.policy.window)) * KERNEL_MS / 1e3
 
 
 def with_an_early_end_of_slow_start(file: Race, _ours: float) -> float | None:
@@ -254,10 +255,10 @@ def with_an_early_end_of_slow_start(file: Race, _ours: float) -> float | None:
     rtt_s = file.profile.rtt_us / 1e6
     packet_s = FRAME_BYTES * 8 / file.profile.down_bps
     (flow,) = file.flows
-    if flow.iw >= 10:
+    if flow.policy.window >= 10:
         return None
     left = segments(flow.response_bytes, mss=MSS_TIMESTAMPS)
-    for rounds, window in enumerate(cubic_windows(flow.iw, rtt_s)):
+    for rounds, window in enumerate(cubic_windows(flow.policy.window, rtt_s)):
         if left <= window:
             return (2 + rounds) * rtt_s + left * packet_s
         if window * packet_s > rtt_s:

@@ -9,6 +9,7 @@ from releases.slow_start import MSS_FIG1, arrivals_ms, segments
 from replay.networks.copula import RHOS, SOURCE, Curve, interpolate, quantile, read_curve
 from replay.networks.profiles import QUEUE_BYTES, Profile
 from replay.published.reproduction import ORACLES
+from replay.runs.policy import Policy
 from replay.runs.races import Race, download
 
 SEARCH = "dukkipati_2010_search_sizes.csv", "google_web_search"
@@ -84,7 +85,7 @@ class Client:
     def search(self, number: int, iw: int) -> Race:
         """Return the search as a download over the client's network."""
         where = self.network(f"client-{number}", max(self.down_bps, UPLINK_BPS))
-        return download(where, iw=iw, request_bytes=REQUEST_BYTES, response_bytes=self.size_bytes)
+        return download(where, policy=Policy(iw), request_bytes=REQUEST_BYTES, response_bytes=self.size_bytes)
 
 
 def draw(count: int, *, data_center: str = DATA_CENTER) -> list[Client]:

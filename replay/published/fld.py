@@ -20,6 +20,7 @@ from replay.published.reproduction import (
     make_reproduction,
     read_oracle,
 )
+from replay.runs.policy import Policy
 from replay.runs.races import Flow, Race, RaceOutcome, race
 
 if TYPE_CHECKING:
@@ -215,7 +216,11 @@ def race_all(lab: Lab, where: Profile, count: int, control: str, repeats: int) -
 def flow(begins_s: float, size: int, control: str) -> Flow:
     """Return a download with its own congestion control."""
     return Flow(
-        iw=IW, request_bytes=REQUEST_BYTES, response_bytes=size, begins_s=begins_s, congestion_control=control
+        policy=Policy(IW),
+        request_bytes=REQUEST_BYTES,
+        response_bytes=size,
+        begins_s=begins_s,
+        congestion_control=control,
     )
 
 

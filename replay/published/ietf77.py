@@ -236,7 +236,7 @@ def competing_rows(lab: Lab) -> Sequence[Row]:
     where = network("AvgDC", Client(kbps=1200, rtt_ms=70, size_bytes=SHORT_BYTES), 0)
 
     def flow(iw: int, begins_s: float) -> Flow:
-        return Flow(iw=iw, request_bytes=400, response_bytes=SHORT_BYTES, begins_s=begins_s)
+        return Flow(policy=Policy(iw), request_bytes=400, response_bytes=SHORT_BYTES, begins_s=begins_s)
 
     races = [
         Race(

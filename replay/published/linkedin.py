@@ -20,6 +20,7 @@ from replay.published.reproduction import (
     make_reproduction,
     read_oracle,
 )
+from replay.runs.policy import Policy
 from replay.runs.races import Flow, Race, race
 
 if TYPE_CHECKING:
@@ -90,7 +91,14 @@ def download_times(lab: Lab, cells: Sequence[tuple[Profile, int]], seeds: int = 
     races = [
         Race(
             profile=where,
-            flows=(Flow(iw=IW, request_bytes=REQUEST_BYTES, response_bytes=size, congestion_control=name),),
+            flows=(
+                Flow(
+                    policy=Policy(IW),
+                    request_bytes=REQUEST_BYTES,
+                    response_bytes=size,
+                    congestion_control=name,
+                ),
+            ),
             seed=1 + 2 * seed,
         )
         for where, size in cells

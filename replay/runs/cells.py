@@ -98,7 +98,7 @@ class Cell:
         """Return the cell as a command of the player; `page` is the recipe's number in its guest."""
         others = background(self.background_load, self.profile.down_bps)
         at_most = f"{self.virtual_limit_s:.1f}"
-        return f"cell {self.id} {page} {self.policy.window} {self.random_state} {others} {at_most}"
+        return f"cell {self.id} {page} {self.random_state} {others} {at_most}"
 
 
 def plan(

@@ -11,7 +11,7 @@ from replay.recipes.http_version import RECORDED_HTTP
 from replay.recipes.tls_records import TLS_RECORDS, runs_text
 from replay.runs.buffers import UNLIMITED_RECEIVER, USUAL_SEND_BUFFER, receiver_commands, send_buffer_command
 from replay.runs.origins import AS_TCP, HTTP3, ONE_SENDER, PUBLISHED_SENDERS, SENDERS, STAND_IN
-from replay.runs.policy import PACED, Policy
+from replay.runs.policy import Policy
 
 BACKGROUND_IW = 10
 """Initial window of background flows: today's (RFC 6928). Every guest has a route for it."""
@@ -258,8 +258,7 @@ class Conditions:
     def commands(self, profile: Profile, policy: Policy) -> Iterator[str]:
         """Yield the player's commands; each stays in force until the next of its kind."""
         yield f"control {self.congestion_control}"
-        paced = policy.sending == PACED
-        yield f"pacing {'on' if paced else 'off'}"
+        yield f"policy {policy.word}"
         loss = self.loss or Loss(share=profile.loss, burst=profile.loss_burst)
         yield f"loss {loss.share:.9f} {loss.burst:.3f}"
         competing = self.competition or Competition(flows=0, congestion_control="cubic", iw=10)
@@ -275,8 +274,7 @@ class Conditions:
         yield f"server-delay {'on' if self.server_delay else 'off'}"
         yield f"competing-flows {competing.flows} {competing.iw} {competing.congestion_control}"
         neighbours = self.neighbours or Neighbours()
-        yield f"background {policy.window if neighbours.everyone else BACKGROUND_IW}"
-        yield f"background-pacing {'on' if neighbours.everyone and paced else 'off'}"
+        yield f"background {(policy if neighbours.everyone else Policy(BACKGROUND_IW)).word}"
         yield f"probe {'on' if neighbours.probe else 'off'}"
         yield f"short-flows {'on' if neighbours.load else 'off'}"
 

@@ -16,7 +16,6 @@ def network_job(
     *,
     shaper: str,
     congestion_control: str,
-    pacing: bool = False,
     flights: Sequence[str] = (),
     loads: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -36,7 +35,6 @@ def network_job(
             f"discipline {profile.discipline} {target_us} {interval_us}",
             f"delay {profile.rtt_us / 2:.1f} {profile.loss:.9f} {profile.loss_burst:.3f}",
             f"control {congestion_control}",
-            f"pacing {'on' if pacing else 'off'}",
             *receiver_commands(UNLIMITED_RECEIVER),
         ],
         "flights": list(flights),

@@ -76,13 +76,14 @@ class Policy:
         return self.window, SENDINGS.index(self.sending), 1 if self.beyond_ms is None else -self.beyond_ms
 
     @property
-    def is_loadable(self) -> bool:
-        """Whether the guest's servers can follow it."""
-        return self.sending != SPREAD and self.beyond_ms is None
+    def word(self) -> str:
+        """The policy as the player's commands have it (replay/lab/guest/transport/policy.c).
 
-    def is_for(self, handshake_ms: float) -> bool:
-        """Whether a connection whose handshake took so long has the policy."""
-        return self.beyond_ms is None or handshake_ms > self.beyond_ms
+        >>> Policy(10).word, Policy(20, "spread", 100).word
+        ('10:at-once:-1', '20:spread:100')
+        """
+        beyond_ms = -1 if self.beyond_ms is None else self.beyond_ms
+        return f"{self.window}:{self.sending.replace(' ', '-')}:{beyond_ms}"
 
 
 def at_once(*windows: int) -> tuple[Policy, ...]:

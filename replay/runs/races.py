@@ -9,6 +9,7 @@ from replay.errors import GuestFailed
 from replay.lab.guest_process import Lab, run_guest
 from replay.networks.profiles import Profile
 from replay.runs.network_jobs import FIRST_ORIGIN, network_job
+from replay.runs.policy import Policy
 
 VIRTUAL_S = 3600.0
 """Time limit of a race, in virtual seconds."""
@@ -18,8 +19,8 @@ VIRTUAL_S = 3600.0
 class Flow:
     """A request and its response on a new connection."""
 
-    iw: int
-    """Initial window of the sender: the server, or the client for an upload."""
+    policy: Policy
+    """Policy of the sender: the server, or the client for an upload."""
     request_bytes: int
     """TCP payload of the request."""
     response_bytes: int
@@ -35,7 +36,9 @@ class Flow:
         direction = "up" if self.upload else "down"
         control = self.congestion_control or "-"
         sizes = f"{self.request_bytes} {self.response_bytes}"
-        return f"flow {self.begins_s * 1e6:.0f} {FIRST_ORIGIN} {self.iw} {direction} {control} {sizes}"
+        return (
+            f"flow {self.begins_s * 1e6:.0f} {FIRST_ORIGIN} {self.policy.word} {direction} {control} {sizes}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,9 +51,9 @@ class Race:
     """Seed of all random events: losses, and when BBR probes."""
 
 
-def download(profile: Profile, *, iw: int, request_bytes: int, response_bytes: int) -> Race:
+def download(profile: Profile, *, policy: Policy, request_bytes: int, response_bytes: int) -> Race:
     """Return a race of one response, with no other traffic."""
-    flow = Flow(iw=iw, request_bytes=request_bytes, response_bytes=response_bytes)
+    flow = Flow(policy=policy, request_bytes=request_bytes, response_bytes=response_bytes)
     return Race(profile=profile, flows=(flow,))
 
 
@@ -80,7 +83,6 @@ def race(
     *,
     shaper: str,
     congestion_control: str,
-    pacing: bool = False,
     cpu: int | None = None,
 ) -> list[RaceOutcome]:
     """Run all races in one guest, one after another; GuestFailed if a flow did not end."""
@@ -92,13 +94,12 @@ def race(
 
     work = {
         "origins": 1,
-        "windows": sorted({10, *(flow.iw for run in races for flow in run.flows)}),
+        "windows": sorted({10, *(flow.policy.window for run in races for flow in run.flows)}),
         "jobs": [
             network_job(
                 profile,
                 shaper=shaper,
                 congestion_control=congestion_control,
-                pacing=pacing,
                 loads=[line for number, run in numbered for line in commands(number, run)],
             )
             for profile, numbered in itertools.groupby(enumerate(races), key=lambda item: item[1].profile)

@@ -63,6 +63,19 @@ def test_loads_of_other_arms_and_networks_are_left_out() -> None:
     assert len(evidence) == 1
 
 
+def test_a_draw_is_touched_where_a_connection_of_the_incumbents_load_is_beyond_the_threshold() -> None:
+    handshakes_ms = (20.0, 100.0, 100.001, 250.0, None)
+    rows = [load(handshake_max_ms=ms, seed=seed) for seed, ms in enumerate(handshakes_ms)]
+    evidence = read_evidence(
+        table(*rows, load(SIXTEEN, handshake_max_ms=900.0)), [Network(id="a")], incumbent=TEN
+    )
+    far, everywhere = (
+        evidence.touched(policy, incumbent=TEN) for policy in (Policy(16, PACED, 100), SIXTEEN)
+    )
+    assert far.tolist() == [False, False, True, True, False]
+    assert everywhere.tolist() == [True, True, True, True, False]
+
+
 def test_a_load_that_occurs_twice_is_an_error() -> None:
     with pytest.raises(EvidenceError, match="visit 1 over a with seed 1 occurs twice"):
         read_evidence(table(load(), load()), [Network(id="a")], incumbent=TEN)

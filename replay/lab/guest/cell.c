@@ -9,8 +9,8 @@
 #include "page/later.h"
 #include "page/load.h"
 #include "page/senders.h"
+#include "transport/losses.h"
 #include "transport/packet_log.h"
-#include "transport/retransmission_log.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,19 +31,19 @@ static nanoseconds do_what_is_due(nanoseconds time) {
 }
 
 /* Load the page at `start`; return when the load and the short flows beside it are over, or it has failed. */
-static void load_page(const char *id, const struct page *page, int iw, nanoseconds start, nanoseconds deadline) {
+static void load_page(const char *id, const struct page *page, nanoseconds start, nanoseconds deadline) {
     nanoseconds loading = INT64_MAX, loaded = INT64_MAX, set = 0; /* when the load began and ended */
     uint64_t drops = 0;
     int64_t competing_before = 0;
     for (;;) {
         nanoseconds time = last_look(); /* when something is due, the timer has just looked at the clock */
         read_packet_log();
-        read_retransmission_log();
+        read_losses();
         if (loading == INT64_MAX && time >= start) {
             loading = time;
             drops = bottleneck_drops();
             competing_before = competing_bytes();
-            begin_load(page, iw, time);
+            begin_load(page, time);
             begin_probe(time);
         }
         if (loading != INT64_MAX && loaded == INT64_MAX && !failure && load_is_done()) {
@@ -67,13 +67,13 @@ static void load_page(const char *id, const struct page *page, int iw, nanosecon
     printf("}\n");
 }
 
-void run_cell(const char *id, const struct page *page, int iw, uint64_t seed, const struct background *background,
+void run_cell(const char *id, const struct page *page, uint64_t seed, const struct background *background,
               double at_most) {
     if (!page) {
         printf("@{\"cell\": \"%s\", \"failed\": \"the page's recipe is not valid: does any response come from a server?\"}\n", id);
         return;
     }
-    read_retransmission_log(); /* what earlier measurements left behind, which fails no load if it is too much */
+    read_losses(); /* what earlier measurements left behind, which fails no load if it is too much */
     failure = NULL;
     place_origins(page);
     nanoseconds began = rest();
@@ -88,7 +88,7 @@ void run_cell(const char *id, const struct page *page, int iw, uint64_t seed, co
     int round_trips = has_competing_flows() ? SHARING_ROUND_TRIPS : WARM_UP_ROUND_TRIPS;
     nanoseconds start =
         began + round_trips * round_trip() + WARM_UP_REST + (nanoseconds)(next_random() % (uint64_t)phase);
-    load_page(id, page, iw, start, start + (nanoseconds)(at_most * (double)SECOND));
+    load_page(id, page, start, start + (nanoseconds)(at_most * (double)SECOND));
     close_all();
     forget_later();
 }

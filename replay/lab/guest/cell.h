@@ -4,5 +4,5 @@
 #include "flows/background.h"
 #include "page/recipe.h"
 
-void run_cell(const char *id, const struct page *page, int iw, uint64_t seed, const struct background *background,
+void run_cell(const char *id, const struct page *page, uint64_t seed, const struct background *background,
               double at_most);

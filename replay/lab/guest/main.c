@@ -7,7 +7,7 @@
  *   page PATH                                                  read a recipe; pages count from 0
  *   discipline NAME TARGET_US INTERVAL_US                      tail-drop, fq_codel or cake at the bottleneck; CoDel's times
  *   control NAME                                               congestion control of the origins
- *   pacing on|off                                              whether the origins pace what they send
+ *   policy POLICY                                              of the origins (transport/policy.c)
  *   delay ONE_WAY_US LOSS MEAN_BURST                           delay and losses of each direction; LOSS as a share
  *   origins plain                                              all origins at the end of the line, with the sender in force
  *   origins FIRST DISTANCE_US:SENDER ...                       those from this number: distance, and sender (page/senders.h)
@@ -26,14 +26,13 @@
  *   priorities on|off                                          whether servers answer by priority over H2
  *   server-delay on|off                                        whether servers wait before they answer, as recorded
  *   competing-flows FLOWS IW CONTROL                           endless downloads beside the pages
- *   background IW                                              initial window of other people's flows
- *   background-pacing on|off                                   whether they pace what they send
+ *   background POLICY                                          of the servers of other people's flows
  *   probe on|off                                               a small datagram every 20 ms beside the pages
  *   short-flows on|off                                         whether a load waits for short flows begun beside it
- *   cell ID PAGE IW SEED SHORT_FLOWS_PER_SECOND LARGE_FLOWS_PER_SECOND LEAST_BYTES MOST_BYTES SECONDS_AT_MOST
+ *   cell ID PAGE SEED SHORT_FLOWS_PER_SECOND LARGE_FLOWS_PER_SECOND LEAST_BYTES MOST_BYTES SECONDS_AT_MOST
  *                                                              load a page beside a background
  *   flight ID HOST IW BYTES                                    one response on an idle network, each packet's arrival
- *   flow BEGINS_US HOST IW up|down CONTROL|- REQUEST_BYTES RESPONSE_BYTES   add a flow to the next race
+ *   flow BEGINS_US HOST POLICY up|down CONTROL|- REQUEST_BYTES RESPONSE_BYTES   add a flow to the next race
  *   race ID SECONDS_AT_MOST SEED                               run the flows added since the last race
  *   done                                                       write a byte to the driver
  */
@@ -56,8 +55,9 @@
 #include "page/load.h"
 #include "page/name_resolution.h"
 #include "page/senders.h"
+#include "transport/losses.h"
 #include "transport/packet_log.h"
-#include "transport/retransmission_log.h"
+#include "transport/policy.h"
 #include "transport/server.h"
 
 #include <inttypes.h>
@@ -73,7 +73,7 @@ static int page_count, page_room;
 /* NAME on|off; false if there is no switch of this name. */
 static bool obey_switch(const char *line) {
     static const struct { const char *name; bool *is_on; } switches[] = {
-        {"pacing", &pacing}, {"background-pacing", &pacing_background}, {"probe", &probing},
+        {"probe", &probing},
         {"server-delay", &delaying_answers}, {"priorities", &prioritising}, {"alias", &by_alias}, {"short-flows", &awaiting_short_flows},
         {"delayed-acknowledgements", &delaying_acknowledgements}, {"names", &resolving_names}};
     char name[32], state[4];
@@ -101,7 +101,8 @@ static bool obey_setting(const char *line) {
     else if (sscanf(line, "request-limit %d %d", &count, &weight) == 2) set_request_limit(count, weight);
     else if (sscanf(line, "send-buffer %d %d", &most_unsent_bytes, &count) == 2) set_send_buffers(count);
     else if (sscanf(line, "receive-window %d", &count) == 1) set_receive_window((uint32_t)count);
-    else if (sscanf(line, "background %d", &iw) == 1) background_window = iw;
+    else if (sscanf(line, "background %127s", name) == 1) return read_policy(name, &background_policy);
+    else if (sscanf(line, "policy %127s", name) == 1) return read_policy(name, &policy);
     else if (sscanf(line, "pause %lf", &seconds) == 1) set_pause((nanoseconds)(seconds * (double)SECOND));
     else if (sscanf(line, "control %127s", name) == 1) set_congestion_control(name);
     else if (sscanf(line, "handshake %127s", name) == 1) return set_handshake(name);
@@ -128,10 +129,10 @@ static bool obey_measurement(const char *line) {
     struct background others;
     if (strncmp(line, "flow ", 5) == 0) return add_flow(line + 5);
     if (sscanf(line, "race %511s %lf %" SCNu64, id, &at_most, &seed) == 3) run_race(id, at_most, seed);
-    else if (sscanf(line, "cell %511s %d %d %" SCNu64 " %lf %lf %lf %lf %lf", id, &index, &iw, &seed,
+    else if (sscanf(line, "cell %511s %d %" SCNu64 " %lf %lf %lf %lf %lf", id, &index, &seed,
                     &others.short_per_second, &others.large_per_second, &others.least_bytes, &others.most_bytes,
-                    &at_most) == 9 && index >= 0 && index < page_count)
-        run_cell(id, pages[index], iw, seed, &others, at_most);
+                    &at_most) == 8 && index >= 0 && index < page_count)
+        run_cell(id, pages[index], seed, &others, at_most);
     else if (sscanf(line, "flight %511s %d %d %ld", id, &host, &iw, &bytes) == 4 && host > 0 && host < host_count)
         run_flight(id, host, iw, bytes);
     else if (sscanf(line, "page %2999[^\n]", path) == 1) add_page(path);
@@ -164,7 +165,7 @@ static void start(char *window_list, int host_words, char **words) {
     }
     allow_descriptors();
     find_clock();
-    find_retransmission_log();
+    find_losses();
     start_loop();
     find_bottleneck();
     read_hosts(host_words, words);

@@ -149,7 +149,7 @@ def test_a_guest_whose_virtual_time_runs_away_is_ended_and_says_so(
 
 def waiting() -> dict[str, Any]:
     """A job that waits for at least twenty seconds before each of its flights."""
-    network = [f"delay {MID.rtt_us / 2} 0 1", "control cubic", "pacing off"]
+    network = [f"delay {MID.rtt_us / 2} 0 1", "control cubic"]
     shape = {"id": "x", "shaper": "tbf", "down_bps": 10**6, "up_bps": 10**6, "queue_bytes": 10**5}
     flights = [f"flight {number} 2 10 1000" for number in range(5)]
     return {"profile": shape, "network": network, "flights": flights, "loads": []}

@@ -13,6 +13,7 @@ from replay.lab import guest_process, host
 from replay.lab.guest_process import Lab, host_command, run_guest
 from replay.lab.player import GUEST
 from replay.networks.populations import profile
+from replay.runs.policy import Policy
 from replay.runs.races import download, race
 
 pytestmark = pytest.mark.lab
@@ -65,7 +66,8 @@ def test_on_a_kernel_with_netem_its_transfers_are_those_of_the_guest(
     the host's lab runs inside it."""
     mid = profile("avgdc-2010-mid")
     downloads = [
-        download(mid, iw=iw, request_bytes=100, response_bytes=20 * MSS_TIMESTAMPS) for iw in (3, 10)
+        download(mid, policy=Policy(iw), request_bytes=100, response_bytes=20 * MSS_TIMESTAMPS)
+        for iw in (3, 10)
     ]
     guest = race(lab, downloads, shaper="tbf", congestion_control="cubic")
     inside = tmp_path / "driver.py"

@@ -19,9 +19,12 @@ from replay.published import cs244
 from replay.runs.calibration import Flight, count_flights
 from replay.runs.guests import measure_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
+from replay.runs.policy import PACED, Policy
 from replay.runs.races import Flow, Race, RaceOutcome, race
 
 pytestmark = pytest.mark.lab
+
+TEN = Policy(10)
 
 CONTROLS = (
     *("reno", "cubic", "bbr", "htcp", "hybla", "scalable"),
@@ -44,18 +47,25 @@ def network(*, mbps: int = 100, queue_bytes: int = 4_000_000, loss: float = 0.0)
     )
 
 
-def download(segments: int, *, iw: int = 10, control: str | None = None, begins_s: float = 0.0) -> Flow:
-    size = segments * MSS_TIMESTAMPS
-    return Flow(iw=iw, request_bytes=100, response_bytes=size, congestion_control=control, begins_s=begins_s)
+def download(
+    segments: int, *, policy: Policy = TEN, control: str | None = None, begins_s: float = 0.0
+) -> Flow:
+    return Flow(
+        policy=policy,
+        request_bytes=100,
+        response_bytes=segments * MSS_TIMESTAMPS,
+        congestion_control=control,
+        begins_s=begins_s,
+    )
 
 
-def run(lab: Lab, races: list[Race], *, pacing: bool = False) -> list[RaceOutcome]:
-    return race(lab, races, shaper="tbf", congestion_control="cubic", pacing=pacing)
+def run(lab: Lab, races: list[Race]) -> list[RaceOutcome]:
+    return race(lab, races, shaper="tbf", congestion_control="cubic")
 
 
 def test_an_upload_leaves_in_the_clients_window(lab: Lab) -> None:
     def upload(iw: int) -> Race:
-        flow = Flow(iw=iw, request_bytes=30 * MSS_TIMESTAMPS, response_bytes=1, upload=True)
+        flow = Flow(policy=Policy(iw), request_bytes=30 * MSS_TIMESTAMPS, response_bytes=1, upload=True)
         return Race(profile=network(), flows=(flow,))
 
     ten, thirty = (outcome.flows[0].seconds for outcome in run(lab, [upload(10), upload(30)]))
@@ -95,9 +105,9 @@ def test_a_flow_beside_another_takes_longer_than_alone(lab: Lab) -> None:
 
 
 def test_pacing_spares_a_short_queue_the_burst_of_a_large_window(lab: Lab) -> None:
-    tight = Race(profile=network(mbps=20, queue_bytes=20 * 1514), flows=(download(45, iw=45),))
-    (burst,) = run(lab, [tight])
-    (paced,) = run(lab, [tight], pacing=True)
+    where = network(mbps=20, queue_bytes=20 * 1514)
+    flows = [download(45, policy=policy) for policy in (Policy(45), Policy(45, PACED))]
+    burst, paced = run(lab, [Race(profile=where, flows=(flow,)) for flow in flows])
     assert burst.dropped > 0
     assert paced.dropped == 0
 

@@ -173,7 +173,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
     commands = [line for line in load_commands(planned, {recipe(1): 0}) if not line.startswith("cell")]
     assert commands == [
         "control cubic",
-        "pacing off",
+        "policy 3:at-once:-1",
         "loss 0.000000000 1.000",
         "tls-records recorded 16384",
         "priorities off",
@@ -187,15 +187,14 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
         "discovery recorded",
         "server-delay on",
         "competing-flows 0 10 cubic",
-        "background 10",
-        "background-pacing off",
+        "background 10:at-once:-1",
         "probe off",
         "short-flows off",
         "origins plain",
-        "pacing on",
-        "pacing off",
+        "policy 10:paced:-1",
+        "policy 3:at-once:-1",
         "loss 0.010000000 4.000",
-        "pacing on",
+        "policy 10:paced:-1",
     ]
 
 

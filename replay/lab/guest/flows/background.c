@@ -15,8 +15,8 @@ enum { SHORT_FLOW_BYTES = 3 * 1448 }; /* every initial window since RFC 3390 tak
 /* Sizes of the short flows: deciles 20 to 90 in the 2010 paper's Fig 1. */
 static const int sizes[] = {380, 590, 920, 1410, 2280, 3720, 7090, 18673};
 
-int background_window = 10; /* today's (RFC 6928) */
-bool pacing_background, awaiting_short_flows;
+struct policy background_policy = {WINDOW_IN_FORCE, SENT_AT_ONCE, -1};
+bool awaiting_short_flows;
 static struct background background;
 static nanoseconds next;
 
@@ -25,7 +25,7 @@ static void finish_and_close(struct connection *connection, const struct mark *m
     close_connection(connection);
 }
 
-static void accepted(struct connection *connection) { set_sender(connection->server, NULL, pacing_background); }
+static void accepted(struct connection *connection) { follow_policy(&background_policy, connection->server); }
 
 static const struct application background_flow = {.size = sizeof(struct transfer), .established = ask_untimed,
                                                    .accepted = accepted, .asked = answer, .reached = finish_and_close};
@@ -55,7 +55,7 @@ void begin_background(const struct background *which, nanoseconds time) {
 nanoseconds next_arrival(void) { return next; }
 
 void arrive(nanoseconds time) {
-    struct transfer *flow = make_transfer(&background_flow, background_window, REQUEST_BYTES, next_size());
+    struct transfer *flow = make_transfer(&background_flow, route_window(&background_policy), REQUEST_BYTES, next_size());
     open_connection(&flow->tcp, server_address(BACKGROUND_HOST));
     next = time + gap();
 }

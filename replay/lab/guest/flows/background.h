@@ -2,11 +2,11 @@
 #pragma once
 
 #include "loop/clock.h"
+#include "transport/policy.h"
 
 #include <stdbool.h>
 
-extern int background_window;
-extern bool pacing_background;    /* whether its servers pace what they send */
+extern struct policy background_policy;
 extern bool awaiting_short_flows; /* whether a load waits for the short flows that began beside it */
 
 /* Flows a second, and the bounds of the large flows' sizes (replay/runs/background.py). */

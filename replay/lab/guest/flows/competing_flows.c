@@ -14,7 +14,7 @@ static char control[16];
 
 static void accepted(struct connection *connection) {
     set_option(connection->server, IPPROTO_TCP, TCP_NOTSENT_LOWAT, ZEROS);
-    set_sender(connection->server, control, false);
+    set_control(connection->server, control);
 }
 
 static const struct application competing_flow = {.size = sizeof(struct transfer), .established = ask,

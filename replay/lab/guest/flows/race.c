@@ -5,7 +5,7 @@
 #include "network/hosts.h"
 #include "network/namespaces.h"
 #include "network/qdiscs.h"
-#include "transport/server.h"
+#include "transport/policy.h"
 #include "transport/tcp.h"
 
 #include <inttypes.h>
@@ -16,7 +16,8 @@ enum { MOST_FLOWS = 256 };
 
 static struct flow {
     nanoseconds begins;
-    int host, iw;
+    int host;
+    struct policy policy; /* of the server, or of the client that uploads */
     bool upload; /* the request is what counts */
     char control[16];
     int64_t request_bytes, response_bytes;
@@ -24,16 +25,16 @@ static struct flow {
 } flows[MOST_FLOWS];
 static int flow_count;
 
-/* Read BEGINS_US HOST IW up|down CONTROL|- REQUEST_BYTES RESPONSE_BYTES */
+/* Read BEGINS_US HOST POLICY up|down CONTROL|- REQUEST_BYTES RESPONSE_BYTES */
 bool add_flow(const char *line) {
     if (flow_count == MOST_FLOWS) return false;
     struct flow *flow = &flows[flow_count];
     memset(flow, 0, sizeof *flow);
-    char direction[5];
+    char policy[32], direction[5];
     double begins_us;
-    if (sscanf(line, "%lf %d %d %4s %15s %" SCNd64 " %" SCNd64, &begins_us, &flow->host, &flow->iw, direction,
+    if (sscanf(line, "%lf %d %31s %4s %15s %" SCNd64 " %" SCNd64, &begins_us, &flow->host, policy, direction,
                flow->control, &flow->request_bytes, &flow->response_bytes) != 7 ||
-        flow->host < 1 || flow->host >= host_count || flow->request_bytes < 1 || flow->response_bytes < 1)
+        !read_policy(policy, &flow->policy) || flow->host < 1 || flow->host >= host_count || flow->request_bytes < 1 || flow->response_bytes < 1)
         return false;
     flow->upload = strcmp(direction, "up") == 0;
     flow->begins = (nanoseconds)(begins_us * 1e3);
@@ -41,24 +42,34 @@ bool add_flow(const char *line) {
     return !flow->upload || flow->host == FIRST_ORIGIN;
 }
 
-static void set_flow_sender(const struct flow *flow, int descriptor) {
-    set_sender(descriptor, strcmp(flow->control, "-") ? flow->control : NULL, pacing);
+static void set_flow_control(const struct flow *flow, int descriptor) {
+    if (strcmp(flow->control, "-")) set_control(descriptor, flow->control);
 }
 
 /* A race opens its flows in order and nothing else, so a connection's number is its flow's. */
 static void accepted(struct connection *connection) {
     const struct flow *flow = &flows[connection->index];
-    if (flow->upload) set_option(connection->server, SOL_SOCKET, SO_RCVLOWAT, (int)flow->request_bytes); /* wake once */
-    else set_flow_sender(flow, connection->server);
+    if (flow->upload) {
+        set_option(connection->server, SOL_SOCKET, SO_RCVLOWAT, (int)flow->request_bytes); /* wake once */
+        return;
+    }
+    set_flow_control(flow, connection->server);
+    follow_policy(&flow->policy, connection->server);
 }
 
-static const struct application race_flow = {.size = sizeof(struct transfer), .established = ask, .accepted = accepted,
+static void established(struct connection *connection) {
+    const struct flow *flow = &flows[connection->index];
+    if (flow->upload) follow_policy(&flow->policy, connection->client);
+    ask(connection);
+}
+
+static const struct application race_flow = {.size = sizeof(struct transfer), .established = established, .accepted = accepted,
                                              .asked = answer, .reached = finish, .failed = fail_unconnected};
 
 static void begin_flow(struct flow *flow) {
-    flow->transfer = make_transfer(&race_flow, flow->iw, flow->request_bytes, flow->response_bytes);
-    if (flow->upload) set_flow_sender(flow, flow->transfer->tcp.client);
-    open_connection(&flow->transfer->tcp, flow->upload ? upload_address(flow->iw) : server_address(flow->host));
+    flow->transfer = make_transfer(&race_flow, route_window(&flow->policy), flow->request_bytes, flow->response_bytes);
+    if (flow->upload) set_flow_control(flow, flow->transfer->tcp.client);
+    open_connection(&flow->transfer->tcp, flow->upload ? upload_address(route_window(&flow->policy)) : server_address(flow->host));
 }
 
 static bool ended(const struct flow *flow) { return flow->transfer && flow->transfer->done; }

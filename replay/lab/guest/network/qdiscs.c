@@ -172,6 +172,8 @@ void renew_discipline(void) {
     commit(bottleneck_netlink, &request, discipline);
 }
 
+int bottleneck_device(void) { return bottleneck; }
+
 uint64_t bottleneck_drops(void) {
     struct { struct nlmsghdr header; struct tcmsg tc; } ask = {
         .header = {.nlmsg_len = sizeof ask, .nlmsg_type = RTM_GETQDISC, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ECHO},

@@ -16,3 +16,4 @@ void set_distance(int host, nanoseconds distance);
 void set_discipline(const char *name, uint32_t target_us, uint32_t interval_us);
 void renew_discipline(void);
 uint64_t bottleneck_drops(void);
+int bottleneck_device(void);

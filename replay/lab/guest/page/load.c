@@ -10,9 +10,10 @@
 #include "page/name_resolution.h"
 #include "page/retransmissions.h"
 #include "page/senders.h"
+#include "transport/losses.h"
 #include "transport/packet_log.h"
-#include "transport/retransmission_log.h"
 #include "transport/server.h"
+#include "transport/spans.h"
 #include "transport/tcp.h"
 
 #include <inttypes.h>
@@ -50,10 +51,11 @@ struct http_connection {
     struct retransmissions again;
 };
 
+struct policy policy = {WINDOW_IN_FORCE, SENT_AT_ONCE, -1};
 bool delaying_answers, prioritising, by_alias;
 int most_unsent_bytes;
 static const struct page *page;
-static int window, left; /* of the responses from servers */
+static int left; /* of the responses from servers */
 static nanoseconds began, document_first, document_last, last;
 
 bool load_is_done(void) { return left == 0; }
@@ -87,7 +89,7 @@ static const struct application http_application;
 
 static void open_http(struct origin_state *origin) {
     struct http_connection *http = (struct http_connection *)make_connection(
-        &http_application, window_of((int)(origin - origins), window) + (by_alias ? ALIAS : 0));
+        &http_application, route_window_of((int)(origin - origins), &policy) + (by_alias ? ALIAS : 0));
     http->origin = origin;
     origin->connections[origin->connection_count++] = http;
     if (is_h2(http)) {
@@ -159,9 +161,8 @@ static void have_all(int index) {
     ask_for_children(index, INT64_MAX);
 }
 
-void begin_load(const struct page *which, int iw, nanoseconds time) {
+void begin_load(const struct page *which, nanoseconds time) {
     page = which;
-    window = iw;
     left = page->requested;
     began = time;
     document_first = document_last = last = 0;
@@ -188,8 +189,7 @@ static void established(struct connection *connection) {
 static void accepted(struct connection *connection) {
     struct http_connection *http = (struct http_connection *)connection;
     if (is_h2(http) && most_unsent_bytes) set_option(connection->server, IPPROTO_TCP, TCP_NOTSENT_LOWAT, most_unsent_bytes);
-    begin_counting(&http->again, connection, window_of(number_of(http), window));
-    set_sender_of(number_of(http), connection->server);
+    begin_counting(&http->again, connection, set_sender_of(number_of(http), connection->server, &policy));
 }
 
 static void queue_answer(struct connection *connection, int index) {
@@ -261,9 +261,10 @@ static void arrived(struct connection *connection, int index, nanoseconds time) 
     object->last_packet = time;
 }
 
-static void sent_again(struct connection *connection, int index) {
-    (void)connection;
-    objects[index].own_retransmitted = true;
+static void sent_again(struct connection *connection, int64_t from, int64_t bytes) {
+    int64_t end = from + bytes;
+    for (int i = span_behind(connection, from); i < connection->span_count && connection->spans[i].from < end; i++)
+        objects[connection->spans[i].object].own_retransmitted = true;
 }
 
 static void failed(struct connection *connection, const char *why) {
@@ -303,7 +304,10 @@ void print_load(const char *id, uint64_t drops, int64_t competition_bytes) {
             add_to_totals(&totals, &http->again, &http->tcp);
             sender->payload_bytes += totals.payload_bytes - before.payload_bytes;
             sender->bytes_retransmitted += totals.bytes_retransmitted - before.bytes_retransmitted;
-            if (sender_of(i) == HTTP3) totals.snd_cwnd_min = before.snd_cwnd_min; /* its window is no candidate's */
+            if (sender_of(i) == HTTP3) { /* its window is no policy's */
+                totals.snd_cwnd_min = before.snd_cwnd_min;
+                totals.handshake_max_us = before.handshake_max_us;
+            }
         }
     for (int i = 0; i < page->object_count; i++) {
         const struct object_state *object = &objects[i];
@@ -316,17 +320,21 @@ void print_load(const char *id, uint64_t drops, int64_t competition_bytes) {
            ", \"render_blocking_ns\": %" PRId64 ", \"response_latency_ns\": %" PRId64
            ", \"payload_bytes\": %" PRId64 ", \"responses\": %d, \"responses_retransmitted\": %d"
            ", \"connections\": %d, \"connections_initial_loss\": %d, \"bytes_initial_loss\": %" PRId64
-           ", \"segments_sent\": %" PRId64 ", \"segments_retransmitted\": %" PRId64 ", \"segments_spurious\": %" PRId64
+           ", \"segments_sent\": %" PRId64 ", \"segments_retransmitted\": %" PRId64
            ", \"bytes_retransmitted\": %" PRId64 ", \"bottleneck_drops\": %" PRIu64 ", \"snd_cwnd_min\": %u"
            ", \"competition_bytes\": %" PRId64,
            id, last - began, document_last - began, document_first - began, render_blocking - began,
            latencies / page->requested, totals.payload_bytes, page->requested,
            responses_retransmitted, totals.connections, totals.initial_loss, totals.initial_bytes_again,
-           totals.segments_sent, totals.segments_retransmitted, totals.segments_spurious, totals.bytes_retransmitted, drops, totals.snd_cwnd_min,
+           totals.segments_sent, totals.segments_retransmitted, totals.bytes_retransmitted, drops, totals.snd_cwnd_min,
            competition_bytes);
     static const char *senders[] = {[AT_ONCE] = "at_once", [PACED] = "paced", [BBR] = "bbr", [HTTP3] = "http3"};
     for (int i = 0; senders_differ && i < SENDERS; i++)
         printf(", \"payload_bytes_%s\": %" PRId64 ", \"bytes_retransmitted_%s\": %" PRId64, senders[i],
                by_sender[i].payload_bytes, senders[i], by_sender[i].bytes_retransmitted);
-    if (has_retransmission_log()) printf(", \"responses_own_retransmitted\": %d", own_retransmitted);
+    if (totals.handshake_max_us) printf(", \"handshake_max_ns\": %" PRIu32 "000", totals.handshake_max_us);
+    if (!has_losses()) return;
+    printf(", \"responses_own_retransmitted\": %d, \"segments_dropped\": %" PRId64 ", \"bytes_dropped\": %" PRId64
+           ", \"segments_spurious\": %" PRId64 ", \"bytes_spurious\": %" PRId64,
+           own_retransmitted, totals.segments_dropped, totals.bytes_dropped, totals.segments_spurious, totals.bytes_spurious);
 }

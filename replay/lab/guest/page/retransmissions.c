@@ -12,8 +12,9 @@ void begin_counting(struct retransmissions *count, struct connection *connection
     struct tcp_info info;
     get_info(connection->server, &info);
     remember(count, &info);
-    count->in_handshake = info.tcpi_total_retrans;
     count->snd_cwnd = info.tcpi_snd_cwnd;
+    connection->losses.segment_bytes = info.tcpi_snd_mss;
+    count->handshake_us = info.tcpi_rtt;
     connection->wake_at = (int64_t)window * info.tcpi_snd_mss;
 }
 
@@ -33,18 +34,6 @@ void check_first_window(struct retransmissions *count, struct connection *connec
     connection->wake_at = INT64_MAX;
 }
 
-/* Data segments that were sent again and had not been lost. Lost are those that were sent and are not at the client: once all
- * responses are there, what is still on its way counts as lost, though it is spurious too. */
-static int64_t spurious(const struct retransmissions *count, const struct connection *connection,
-                        const struct tcp_info *server) {
-    struct tcp_info client;
-    int64_t again = (int64_t)server->tcpi_total_retrans - count->in_handshake;
-    if (!again) return 0;
-    get_info(connection->client, &client);
-    int64_t lost = (int64_t)server->tcpi_data_segs_out - client.tcpi_data_segs_in;
-    return lost < again ? again - lost : 0;
-}
-
 void add_to_totals(struct totals *totals, const struct retransmissions *count, const struct connection *connection) {
     struct tcp_info info;
     get_info(connection->server, &info);
@@ -55,7 +44,11 @@ void add_to_totals(struct totals *totals, const struct retransmissions *count, c
     totals->payload_bytes += connection->down_read;
     totals->segments_sent += info.tcpi_data_segs_out;
     totals->segments_retransmitted += info.tcpi_total_retrans;
-    totals->segments_spurious += spurious(count, connection, &info);
     totals->bytes_retransmitted += (int64_t)info.tcpi_bytes_retrans;
+    totals->segments_dropped += connection->losses.segments_dropped;
+    totals->bytes_dropped += connection->losses.bytes_dropped;
+    totals->segments_spurious += connection->losses.segments_spurious;
+    totals->bytes_spurious += connection->losses.bytes_spurious;
+    if (count->handshake_us > totals->handshake_max_us) totals->handshake_max_us = count->handshake_us;
     if (!totals->snd_cwnd_min || count->snd_cwnd < totals->snd_cwnd_min) totals->snd_cwnd_min = count->snd_cwnd;
 }

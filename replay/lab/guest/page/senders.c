@@ -2,7 +2,6 @@
 #include "loop/memory.h"
 #include "network/hosts.h"
 #include "network/qdiscs.h"
-#include "transport/server.h"
 #include "transport/tcp.h"
 
 #include <stdlib.h>
@@ -46,13 +45,24 @@ void place_origins(const struct page *page) {
     for (int i = 0; i < page->origin_count && FIRST_ORIGIN + i < host_count; i++) set_distance(FIRST_ORIGIN + i, distance_of(i));
 }
 
-int window_of(int origin, int window) { return sender_of(origin) == HTTP3 ? HTTP3_WINDOW : window; }
+int route_window_of(int origin, const struct policy *policy) {
+    return sender_of(origin) == HTTP3 ? HTTP3_WINDOW : route_window(policy);
+}
 
-void set_sender_of(int origin, int server) {
+/* Have the server of a connection that was just accepted send as its origin does; return its window. */
+int set_sender_of(int origin, int server, const struct policy *policy) {
+    struct policy own = *policy;
     switch (sender_of(origin)) {
-    case BBR: set_sender(server, "bbr", false); break; /* it paces by itself */
-    case HTTP3: set_sender(server, "cubic", true); break;
-    case PACED: set_sender(server, NULL, true); break;
-    default: set_sender(server, NULL, pacing);
+    case HTTP3:
+        set_control(server, "cubic");
+        pace(server);
+        return HTTP3_WINDOW;
+    case BBR:
+        set_control(server, "bbr");
+        own.sending = SENT_AT_ONCE;
+        break;
+    case PACED: pace(server); break;
+    default: break;
     }
+    return follow_policy(&own, server);
 }

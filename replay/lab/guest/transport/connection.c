@@ -172,6 +172,7 @@ void close_all(void) {
         free(connections[i]->written.items);
         free(connections[i]->streams.items);
         free(connections[i]->spans);
+        free_losses(&connections[i]->losses);
         free(connections[i]);
     }
     count = next_port = 0;

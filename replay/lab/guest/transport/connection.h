@@ -4,6 +4,7 @@
 
 #include "loop/loop.h"
 #include "transport/ledger.h"
+#include "transport/losses.h"
 #include "transport/tls_records.h"
 
 #include <netinet/in.h>
@@ -24,7 +25,7 @@ struct application {
     void (*received)(struct connection *connection);                           /* the client has read */
     void (*reached)(struct connection *connection, const struct mark *mark);   /* the client has read up to it */
     void (*arrived)(struct connection *connection, int object, nanoseconds time); /* a segment of it, at the client */
-    void (*sent_again)(struct connection *connection, int object);             /* the server: some bytes of it */
+    void (*sent_again)(struct connection *connection, int64_t from, int64_t bytes); /* by the server */
     void (*failed)(struct connection *connection, const char *why);
 };
 
@@ -52,6 +53,7 @@ struct connection {
     struct span *spans;
     int span_count, span_room;
     uint32_t down_isn;
+    struct losses losses;
 };
 
 struct connection *make_connection(const struct application *application, int iw);

@@ -10,8 +10,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-bool pacing;
-
 static struct listener {
     int descriptor;
     struct handler handler;
@@ -152,7 +150,7 @@ void listen_at(int host) {
 
 /* Set the origins' congestion control from now on; the background keeps Linux's default. */
 void set_congestion_control(const char *name) {
-    for (int i = FIRST_ORIGIN; i < host_count; i++) set_sender(listeners[i].descriptor, name, false);
+    for (int i = FIRST_ORIGIN; i < host_count; i++) set_control(listeners[i].descriptor, name);
 }
 
 /* Set what the send buffers of the origins' connections hold at first, from now on; 0: what the kernel gives (tcp_wmem). */

@@ -4,8 +4,6 @@
 #include "transport/connection.h"
 
 void listen_at(int host);
-extern bool pacing; /* whether the senders under study are paced */
-
 void set_congestion_control(const char *name);
 void set_send_buffers(int bytes);
 void write_responses(struct connection *connection);

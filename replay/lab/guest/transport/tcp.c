@@ -23,12 +23,14 @@ void set_option(int descriptor, int level, int name, int value) {
     if (setsockopt(descriptor, level, name, &value, sizeof value) < 0) die("setsockopt");
 }
 
-/* Set congestion control (NULL: the default) and pacing of what this socket sends. Paced packets leave at the window's
- * pace, not in bursts: the maximum rate given here is never reached. */
-void set_sender(int descriptor, const char *control, bool paced) {
+void set_control(int descriptor, const char *name) {
+    if (setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name, strlen(name)) < 0) die(name);
+}
+
+/* Have packets leave at the window's pace, not in bursts: the maximum rate given here is never reached. */
+void pace(int descriptor) {
     uint64_t unreached = UINT64_C(1) << 40;
-    if (control && setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, control, strlen(control)) < 0) die(control);
-    if (paced && setsockopt(descriptor, SOL_SOCKET, SO_MAX_PACING_RATE, &unreached, sizeof unreached) < 0)
+    if (setsockopt(descriptor, SOL_SOCKET, SO_MAX_PACING_RATE, &unreached, sizeof unreached) < 0)
         die("SO_MAX_PACING_RATE");
 }
 
