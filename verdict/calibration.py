@@ -1,6 +1,7 @@
 """The back-cast as calibration: which quantities the replay measures as 2010's experiment did, and whether
-the rule chooses IW 10 over 2010's networks. What it misses, or that there is none, lowers the confidence;
-only a damaged one silences an answer.
+the rule chooses IW 10 over 2010's networks. What queues drop more at IW 10 is the mechanism that the price
+of a window rests on: where the back-cast misses it, or there is no back-cast, the confidence is low. Only a
+damaged one silences an answer.
 
 backcast/backcast.json cells.parquet manifest.json SHA256SUMS, written in one step. The result of one comes
 with the code (SHIPPED), and counts where the data folder has none of the same kernel, player and rule.
@@ -80,11 +81,16 @@ MISSING = f"There is no back-cast; {AGAIN}."
 
 Half = Literal["calibration", "judgement"]
 
+AGAIN_MORE = "more segments sent again at IW 10"
+
+OVERFLOW = "more segments dropped by queues at IW 10"
+"""The part that is held against all that 2010's servers sent again more, for any reason."""
+
 CENTERS = {"AvgDC": "average", "SlowDC": "slow"}
 """Names of 2010's data centres in a sentence."""
 
 PRECEDENT = frozenset({"page", "resent"})
-"""Quantities that the yardstick is of: one that the back-cast misses makes the confidence low."""
+"""Quantities that the yardstick is of."""
 
 
 class CannotDecide(ReplayError):
@@ -142,11 +148,10 @@ class Standing:
         if self.content is None:
             return () if self.is_damaged else (Reason(level="low", sentence=self.sentence),)
         missed = [
-            f"From IW {BASE} to {EXPERIMENT}, {BY_ID[quantity].what} in the {CENTERS[figure.center]} data "
-            f"centre of 2010 changed by {figure.published:.2g} {figure.unit}; the replay finds "
+            f"From IW {BASE} to {EXPERIMENT}, what the {CENTERS[figure.center]} data centre of 2010 sent "
+            f"again rose by {figure.published:.2g} {figure.unit}; in the replay, what queues drop rises by "
             f"{figure.ours:.2g} {figure.unit}."
-            for quantity in sorted(PRECEDENT)
-            for figure in self.find_missed(quantity)
+            for figure in self.find_missed("resent")
         ]
         other = [
             f"Over the networks of the {CENTERS[center]} data centre of 2010 the rule chooses IW "
@@ -206,12 +211,17 @@ def figures_of(loads: Experiment, calibrated: Calibrated) -> Iterator[Figure]:
         names: tuple[Service | Literal["all"], ...] = (*SERVICES, "all")
         for name in names:
             published, quantity = RETRANSMITTED[center, name], "resent" if name == "all" else None
-            ours = [_segments(loads, center, name, iw) for iw in (BASE, EXPERIMENT)]
-            rises = published[EXPERIMENT] - published[BASE], ours[1] - ours[0]
+            again, dropped = (
+                [_segments(loads, center, name, iw, part) for iw in (BASE, EXPERIMENT)]
+                for part in ("segments_retransmitted", "segments_dropped")
+            )
+            rise = published[EXPERIMENT] - published[BASE]
             what = f"{center}, {name}: segments sent again at IW 3"
-            yield Figure(what, "%", first, None, center, published[BASE], ours[0])
-            what = f"{center}, {name}: more segments sent again at IW 10"
-            yield Figure(what, "pp", second, quantity, center, *rises)
+            yield Figure(what, "%", first, None, center, published[BASE], again[0])
+            what = f"{center}, {name}: {AGAIN_MORE}"
+            yield Figure(what, "pp", second, None, center, rise, again[1] - again[0])
+            what = f"{center}, {name}: {OVERFLOW}"
+            yield Figure(what, "pp", second, quantity, center, rise, dropped[1] - dropped[0])
         for service in SERVICES:
             published = RESPONSES[center, service]
             ours = [responses_percent(loads[center, service], center, iw) for iw in (BASE, EXPERIMENT)]
@@ -234,13 +244,15 @@ def _latency(
     return mean_and_quantiles(values + np.float64(calibrated.backend_ms[center]), weights)
 
 
-def _segments(experiment: Experiment, center: DataCenter, name: Service | Literal["all"], iw: int) -> float:
+def _segments(
+    experiment: Experiment, center: DataCenter, name: Service | Literal["all"], iw: int, part: str
+) -> float:
     if name == "all":
         return sum(
-            share * segments_percent(experiment[center, service], center, iw)
+            share * segments_percent(experiment[center, service], center, iw, part)
             for service, share in mix().items()
         )
-    return segments_percent(experiment[center, name], center, iw)
+    return segments_percent(experiment[center, name], center, iw, part)
 
 
 def evidence_of_2010(rows: Sequence[Mapping[str, Any]], center: DataCenter) -> Evidence:
@@ -369,12 +381,28 @@ def _standing(content: Mapping[str, Any], of: Mapping[str, Any], checksum: str |
 
 def sentence(content: Mapping[str, Any]) -> str:
     """Return the outcome of a back-cast in a sentence."""
-    own = [figure for figure in figures_in(content) if figure.quantity in PRECEDENT]
+    figures = figures_in(content)
+    own = [figure for figure in figures if figure.quantity in PRECEDENT]
     met = f"{sum(figure.is_met for figure in own)} of {len(own)} figures of 2010"
     chosen = " and ".join(
         f"IW {choice['window']} ({center})" for center, choice in content["choices"].items()
     )
     return (
         f"Asked about 2010, the replay meets {met} within a factor of {stated(content['factor'])}, and the "
-        f"rule chooses {chosen}."
+        f"rule chooses {chosen}.{_mechanism(figures)}"
+    )
+
+
+def _mechanism(figures: Sequence[Figure]) -> str:
+    """Return how much of what is sent again more answers drops; nothing for figures of version 1.0."""
+    ours = {figure.what: figure.ours for figure in figures}
+    parts = [
+        f"{stated(dropped)} of {stated(ours[f'{center}, all: {AGAIN_MORE}'])} pp ({center})"
+        for center in DATA_CENTERS
+        if (dropped := ours.get(f"{center}, all: {OVERFLOW}")) is not None
+    ]
+    return (
+        f" Of what it sends again more at IW {EXPERIMENT}, queues dropped {' and '.join(parts)}."
+        if parts
+        else ""
     )

@@ -3,15 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from replay.backcast.calibration import Calibrated
+from replay.backcast.calibration import PAGES, Calibrated
 from replay.backcast.measure import Rows, measure
 from replay.backcast.published import BASE, CANDIDATES, DATA_CENTERS, SERVICES, DataCenter, Service, mix
 from replay.backcast.services import pages
 from replay.lab.guest_process import Lab
 from replay.runs.guests import Progress
-
-PAGES = 24
-"""Pages of each service: each page of production has a search, a map and photos of its own."""
 
 SEEDS = 3
 FIRST_IDS: dict[Service, int] = {"search": 1, "maps": 101, "photos": 201}
@@ -21,6 +18,8 @@ COUNTED = (
     "bytes_retransmitted",
     "segments_sent",
     "segments_retransmitted",
+    "segments_dropped",
+    "segments_spurious",
     "responses",
     "responses_own_retransmitted",
     "connections",
@@ -34,7 +33,7 @@ Experiment = Mapping[tuple[DataCenter, Service], Rows]
 
 def count_loads(*, seeds: int = SEEDS) -> int:
     """Return the number of loads of an experiment."""
-    return 64 * len(DATA_CENTERS) * len(CANDIDATES) * seeds * PAGES * len(SERVICES)
+    return 64 * len(DATA_CENTERS) * len(CANDIDATES) * seeds * sum(PAGES.values())
 
 
 def run_experiment(
@@ -45,7 +44,7 @@ def run_experiment(
         (center, service): measure(
             lab,
             center,
-            pages(service, calibrated.shapes[service], PAGES, first_id=FIRST_IDS[service]),
+            pages(service, calibrated.shapes[service], PAGES[service], first_id=FIRST_IDS[service]),
             calibrated.inputs,
             windows=CANDIDATES,
             seeds=seeds,
@@ -58,7 +57,7 @@ def run_experiment(
 
 def production(experiment: Experiment, backend_ms: Mapping[DataCenter, float]) -> list[dict[str, Any]]:
     """Return the experiment as pages of production, as the rule takes them: one load of each service, each
-    counted by its share.
+    counted by its share. Each has a search of its own; the pages of Maps and Photos take turns.
 
     A service counts so that its share of all segments at IW 3 is that of production (`mix`): each share of a
     page, as of its responses with a retransmission, is then the share in production. The page's time is that
@@ -74,7 +73,10 @@ def production(experiment: Experiment, backend_ms: Mapping[DataCenter, float]) -
     for center in DATA_CENTERS:
         loads = {service: _by_load(experiment[center, service], service) for service in SERVICES}
         for load, search in loads["search"].items():
-            services = {service: loads[service].get(load) for service in SERVICES}
+            number, *others = load
+            services = {
+                service: loads[service].get((number % PAGES[service], *others)) for service in SERVICES
+            }
             rows.append(
                 {
                     **search,
@@ -90,7 +92,7 @@ def _mean_segments(rows: Rows) -> float:
     return float(sum(sent) / len(sent))
 
 
-def _by_load(rows: Rows, service: Service) -> dict[tuple[int, str, int, int], dict[str, Any]]:
+def _by_load(rows: Rows, service: Service) -> dict[tuple[Any, ...], dict[str, Any]]:
     """Return the loads by the number of the page, the network, the window and the seed."""
     return {
         (row["visit_id"] - FIRST_IDS[service], row["profile"], row["iw"], row["seed"]): row for row in rows

@@ -76,9 +76,10 @@ def weights_of(rows: Rows, center: DataCenter) -> Floats:
     return weights
 
 
-def segments_percent(rows: Rows, center: DataCenter, iw: int) -> float:
-    """Return the segments sent again, in percent of all segments, over the loads at one window."""
-    return _percent(rows, center, iw, "segments_retransmitted", "segments_sent")
+def segments_percent(rows: Rows, center: DataCenter, iw: int, part: str = "segments_retransmitted") -> float:
+    """Return the segments sent again, or of another column, in percent of all segments, over the loads at one
+    window."""
+    return _percent(rows, center, iw, part, "segments_sent")
 
 
 def responses_percent(rows: Rows, center: DataCenter, iw: int) -> float:

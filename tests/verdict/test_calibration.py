@@ -23,6 +23,7 @@ from verdict.calibration import (
     BACKCAST_RULE,
     FORMAT_VERSION,
     INSTRUMENT,
+    OVERFLOW,
     SHIPPED,
     CannotDecide,
     Standing,
@@ -75,6 +76,7 @@ def rows(
                     | {"bytes_retransmitted": round(1448 * again), "segments_sent": sent}
                     | {
                         "segments_retransmitted": round(again),
+                        "segments_dropped": round(again),
                         "responses": 1,
                         "responses_own_retransmitted": 0,
                     }
@@ -162,11 +164,29 @@ def test_an_old_table_of_lines_lowers_the_confidence_of_networks_drawn_from_it(
     assert outcomes["2027-10"] == outcomes[None] == ("high", [])
 
 
-def test_a_missed_precedent_lowers_the_confidence_and_breaks_nothing(
+def test_a_gain_that_is_missed_lowers_no_confidence(content: dict[str, Any]) -> None:
+    figures = [
+        figure | {"ours": (3 if figure["quantity"] == "page" else 1) * figure["published"]}
+        for figure in content["figures"]
+    ]
+    assert Standing(content=content | {"figures": figures}, sentence="").reasons == ()
+
+
+def test_what_queues_drop_and_not_all_that_is_sent_again_is_held_against_2010() -> None:
+    """Where all that is sent again more is spurious, the price of a window is not tested."""
+    loads = {
+        key: [row | {"segments_dropped": 0} for row in rows] for key, rows in experiment(SEARCH_MS).items()
+    }
+    figures = {figure.what: figure for figure in figures_of(loads, CALIBRATED)}
+    assert figures["AvgDC, all: more segments sent again at IW 10"].is_met
+    assert not figures[f"AvgDC, all: {OVERFLOW}"].is_met
+
+
+def test_a_missed_overflow_lowers_the_confidence_and_breaks_nothing(
     tmp_path: Path, content: dict[str, Any]
 ) -> None:
     figures = [
-        figure | {"ours": (3 if figure["what"] == "SlowDC: mean gain of search" else 1) * figure["published"]}
+        figure | {"ours": (3 if figure["what"] == f"SlowDC, all: {OVERFLOW}" else 1) * figure["published"]}
         for figure in content["figures"]
     ]
     write_backcast(tmp_path / "backcast", content | {"figures": figures}, [])
@@ -174,7 +194,10 @@ def test_a_missed_precedent_lowers_the_confidence_and_breaks_nothing(
     assert stored.broken == ()
     (reason,) = stored.reasons
     assert reason.level == "low"
-    assert "page time in the slow data centre of 2010" in reason.sentence
+    assert (
+        "slow data centre of 2010 sent again rose by 0.67 pp; in the replay, what queues drop rises by 2 pp"
+        in reason.sentence
+    )
     assert "the rule chooses IW 10 (AvgDC) and IW 10 (SlowDC)" in sentence(content)
 
 

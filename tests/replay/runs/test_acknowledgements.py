@@ -1,10 +1,10 @@
-"""Acknowledgements of clients by system, and servers that count them, from one guest."""
+"""Acknowledgements of clients by system, and servers of 2010, which count them, from one guest."""
 
 import pytest
 
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
-from replay.networks.profiles import Profile
+from replay.networks.profiles import Profile, symmetric
 from replay.recipes.page_recipe import Recipe
 from replay.runs.buffers import RECEIVERS
 from replay.runs.cells import plan
@@ -80,3 +80,14 @@ def test_a_server_of_2010_grows_its_window_by_the_number_of_acknowledgements(
     two, three = (round(row["page_ms"] / RTT_MS, 1) - 1 for row in rows)  # less the handshake
     assert two == pytest.approx(2, abs=0.3)
     assert three == pytest.approx(3, abs=0.3)
+
+
+def test_a_server_of_2010_waits_for_a_timeout_where_the_end_of_a_response_is_lost(lab: Lab) -> None:
+    """Of a burst of twelve the queue drops the last; nothing behind them tells of it, but a loss probe."""
+    tight = symmetric("tight", bps=10_000_000, rtt_us=20_000, queue_bytes=10 * 1514, source="tests")
+    arms = [plain(congestion_control=name, neighbours=Neighbours()) for name in ("cubic", "rfc2581")]
+    rows = load(lab, plan([page(12)], [tight], policies=at_once(12), seeds=1, conditions=arms))
+    probed, timed_out = (row["page_ms"] for row in rows)
+    assert [row["segments_dropped"] > 0 for row in rows] == [True, True]
+    assert probed < 200  # the least timeout
+    assert timed_out > 220  # behind a round trip

@@ -2,7 +2,8 @@
 /* Reno as RFC 2581 (1999) has it: the window grows by the number of acknowledgments, not of segments acknowledged.
  *
  * Linux counted so in 2010 (net.ipv4.tcp_abc was 0 by default), also in CUBIC's slow start. With clients that acknowledge every
- * second segment, a window grows by half in a round trip of slow start; today it doubles. The back-cast has such servers.
+ * second segment, a window grows by half in a round trip of slow start; today it doubles. Losses are found by three duplicate
+ * acknowledgments or a timeout: tail-loss probes (2013) and RACK (2016) came later. The back-cast has such servers.
  */
 #include <net/tcp.h>
 
@@ -16,6 +17,7 @@ static void rfc2581_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 static struct tcp_congestion_ops tcp_rfc2581 __read_mostly = {
 	.name		= "rfc2581",
 	.owner		= THIS_MODULE,
+	.flags		= TCP_CONG_BEFORE_RACK,
 	.ssthresh	= tcp_reno_ssthresh,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.cong_avoid	= rfc2581_cong_avoid,
