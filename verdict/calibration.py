@@ -23,6 +23,7 @@ from releases.formatting import stated
 from replay.backcast.calibration import Calibrated
 from replay.backcast.experiment import Experiment, production
 from replay.backcast.measure import (
+    Inputs,
     latencies_ms,
     mean_and_quantiles,
     responses_percent,
@@ -46,7 +47,7 @@ from replay.backcast.published import (
 from replay.errors import ReplayError
 from replay.lab.player import player_key
 from replay.runs.policy import Policy, at_once
-from replay.runs.replay_folder import kernel_facts
+from replay.runs.replay_folder import kernel_facts, read_cells
 from schema.computed_tables import CELL
 from storage.staging import put_in_place
 from storage.sums import broken_sums, checksum_of, seal, sha256
@@ -342,6 +343,39 @@ def write_backcast(folder: Path, content: Mapping[str, Any], rows: Sequence[dict
         )
         (stage / FILE).write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
         seal(stage, {"kind": "backcast", **{name: content[name] for name in ORIGIN}})
+
+
+def judge_stored(folder: Path) -> dict[str, Any]:
+    """Return the content of a stored back-cast of this kernel and player, judged by this code's rule;
+    ReplayError if there is none."""
+    if not (folder / FILE).is_file() or broken_sums(folder):
+        raise ReplayError(f"There is no whole back-cast in {folder}; {AGAIN}.")
+    content: dict[str, Any] = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    own = instrument()
+    if other := [INSTRUMENT[name] for name in ("kernel", "player") if content[name] != own[name]]:
+        raise ReplayError(f"The loads in {folder} are of another {' and '.join(other)}; {AGAIN}.")
+    rows = read_cells(folder).to_pylist()
+    loads = {
+        (center, service): [
+            row
+            for row in rows
+            if (row["profile"].rpartition("-")[0], row["page"].rpartition("-")[0])
+            == (center.lower(), service)
+        ]
+        for center in DATA_CENTERS
+        for service in SERVICES
+    }
+    inputs = dict(content["inputs"])
+    shapes, backend_ms = inputs.pop("shapes"), inputs.pop("backend_ms")
+    calibrated = Calibrated(inputs=Inputs(**inputs), shapes=shapes, backend_ms=backend_ms, tried=())
+    judged = content_of(
+        calibrated,
+        tuple(figures_of(loads, calibrated)),
+        choose_windows(loads, calibrated),
+        seeds=content["seeds"],
+        commit=content["commit"],
+    )
+    return judged | {"tried": content["tried"]}
 
 
 def read_standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Standing:

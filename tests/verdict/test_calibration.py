@@ -13,6 +13,7 @@ from replay.backcast.measure import Inputs
 from replay.backcast.networks import strata
 from replay.backcast.published import CANDIDATES, DATA_CENTERS, DataCenter, Service
 from replay.backcast.services import Shape
+from replay.errors import ReplayError
 from replay.lab.kernel import build_key
 from replay.lab.player import player_key
 from replay.runs.conditions import Conditions
@@ -31,6 +32,7 @@ from verdict.calibration import (
     content_of,
     figures_in,
     figures_of,
+    judge_stored,
     read_standing,
     sentence,
     write_backcast,
@@ -199,6 +201,15 @@ def test_a_missed_overflow_lowers_the_confidence_and_breaks_nothing(
         in reason.sentence
     )
     assert "the rule chooses IW 10 (AvgDC) and IW 10 (SlowDC)" in sentence(content)
+
+
+def test_stored_loads_are_judged_again_as_they_were_at_first(tmp_path: Path, content: dict[str, Any]) -> None:
+    rows = [row for rows in experiment(SEARCH_MS).values() for row in rows]
+    write_backcast(tmp_path, content | {"choices": {}, "figures": [], "rule_version": 0}, rows)
+    assert json.loads(json.dumps(judge_stored(tmp_path))) == content
+    write_backcast(tmp_path, content | {"player": "other"}, rows)
+    with pytest.raises(ReplayError, match="are of another page player"):
+        judge_stored(tmp_path)
 
 
 def test_a_damaged_back_cast_silences_the_answer_and_says_what_to_do(

@@ -1,5 +1,8 @@
 """`firstflight replay backcast`: hold the replay and the rule against the experiment of 2010."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import click
 
 from firstflight.bars import bar as progress_bar
@@ -10,10 +13,13 @@ from firstflight.errors import one_line
 from firstflight.settings import Settings
 from replay.backcast import calibration, experiment
 from replay.errors import ReplayError
+from replay.runs.replay_folder import read_cells
 from verdict.calibration import (
     choose_windows,
     content_of,
+    figures_in,
     figures_of,
+    judge_stored,
     read_standing,
     sentence,
     write_backcast,
@@ -34,22 +40,36 @@ from verdict.calibration import (
     help="Do nothing if the stored back-cast, or the one that comes with the code, has as many seeds, and is "
     "of this kernel, player and rule.",
 )
+@click.option(
+    "--judge-again",
+    is_flag=True,
+    help="Judge the stored loads by this code's rule, without a load.",
+)
 @AS_JSON
 @click.pass_obj
-def run_backcast(settings: Settings, *, seeds: int, unless_stored: bool, as_json: bool) -> None:
+def run_backcast(
+    settings: Settings, *, seeds: int, unless_stored: bool, judge_again: bool, as_json: bool
+) -> None:
     """Replay the experiment that made IW 10 the standard, and ask which window the rule chooses.
 
-    Servers count acknowledgements as in 2010. Inputs that the paper does not print (rates, queues, random
-    loss, flows of a page, time of the back end) are calibrated by its figures at IW 3; the outcome is
-    judged by what changed at IW 10. It is stored in the folder `backcast` of the data folder. The replay
-    takes about half an hour on two cores.
+    Servers count acknowledgements and recover from losses as in 2010. Inputs that the paper does not print
+    (rates, queues, random loss, flows of a page, time of the back end) are calibrated by its figures at IW 3;
+    the outcome is judged by what changed at IW 10. It is stored in the folder `backcast` of the data folder.
+    The replay takes about a quarter of an hour on two cores.
 
     \b
     Example:
       firstflight replay backcast
       firstflight replay backcast --seeds 10 --json
       firstflight replay backcast --unless-stored
+      firstflight replay backcast --judge-again
     """
+    if judge_again:
+        with one_line(ReplayError, OSError):
+            content = judge_stored(settings.backcast)
+            write_backcast(settings.backcast, content, read_cells(settings.backcast).to_pylist())
+        show_outcome(content, as_json=as_json)
+        return
     stored = read_standing(settings.backcast).content if unless_stored else None
     if stored is not None and stored["seeds"] >= seeds:
         click.echo(f"stored already, by {stored['seeds']} seeds. {sentence(stored)}", err=True)
@@ -66,10 +86,15 @@ def run_backcast(settings: Settings, *, seeds: int, unless_stored: bool, as_json
             calibrated, figures, choose_windows(loads_by_cell, calibrated), seeds=seeds, commit=commit
         )
         write_backcast(settings.backcast, content, [row for rows in loads_by_cell.values() for row in rows])
+    show_outcome(content, as_json=as_json)
+
+
+def show_outcome(content: Mapping[str, Any], *, as_json: bool) -> None:
+    """Show what changed at IW 10, published and ours, and the outcome in a sentence."""
     lines = (
         f"  {'ok  ' if figure.is_met else 'MISS' if figure.quantity else '    '} {figure.what}: "
         f"{figure.ours:.3g} {figure.unit}, published {figure.published:.3g} {figure.unit}"
-        for figure in figures
+        for figure in figures_in(content)
         if figure.half == "judgement"
     )
     show(content, as_json=as_json, lines=[*lines, click.style(sentence(content), bold=True)])
