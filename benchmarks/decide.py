@@ -36,7 +36,6 @@ class Run:
     verdicts: dict[str, str]
     """By candidate."""
     core_minutes: float
-    wall_minutes: float
     loads: int
     peak_mb: float
     """Most memory of the largest of the command's processes."""
@@ -71,7 +70,6 @@ def read_run(number: int, folder: Path, *, peak_mb: float) -> Run:
         is_settled=answer.is_settled,
         verdicts={str(judgement.window): judgement.verdict for judgement in answer.judgements},
         core_minutes=round(sum(fact["core_s"] for fact in facts) / 60, 1),
-        wall_minutes=round(sum(fact["wall_s"] for fact in facts) / 60, 1),
         loads=sum(len(table) for table in tables),
         peak_mb=round(peak_mb, 1),
     )

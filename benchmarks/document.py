@@ -83,13 +83,12 @@ def decide(facts: dict[str, Any]) -> str:
             run.answer,
             "yes" if run.is_settled else "no",
             f"{run.core_minutes:.1f}",
-            f"{run.wall_minutes:.1f}",
             f"{run.loads:,}",
             f"{run.peak_mb:,.0f}",
         ]
         for run in runs
     ]
-    head = ["run", "answer", "settled", "core-minutes", "minutes", "loads", "MB at most"]
+    head = ["run", "answer", "settled", "core-minutes", "loads", "MB at most"]
     against = ", ".join(f"IW {window}" for window in find_contradictions(runs))
     verdict = f"contradict each other on {against}" if against else "do not contradict each other"
     sentence = [f"The runs {verdict}.\n"] if len(rows) > 1 else []

@@ -195,24 +195,14 @@ class Replays(Collector):
         self._folder = folder
 
     def collect(self) -> Iterable[Metric]:
-        """Yield cells by state, cells per guest second, and the ratio of virtual to real time."""
+        """Yield cells by state."""
         cells: list[tuple[tuple[str, str], float]] = []
-        speed: list[tuple[tuple[str], float]] = []
-        times: list[tuple[tuple[str], float]] = []
         for path in sorted(self._folder.glob("*/replay.json")):
             try:
                 facts = json.loads(path.read_text(encoding="utf-8"))
                 counts = {state: int(number) for state, number in facts["cells"].items()}
-                a_second = counts["done"] / sum(float(guest["wall_s"]) for guest in facts["guests"])
-                faster = float(facts["virtual_s"]) / float(facts["wall_s"])
-            except (OSError, ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError):
+            except (OSError, ValueError, KeyError, TypeError, AttributeError):
                 continue  # `firstflight report build` says what is wrong with it
             name = path.parent.name
             cells += [((name, state), number) for state, number in counts.items()]
-            speed.append(((name,), a_second))
-            times.append(((name,), faster))
         yield gauge("replay_cells", "Cells by state.", cells, labels=["crawl", "state"])
-        text = "Cells that a guest, which has a core, did in a second, its boot included."
-        yield gauge("replay_cells_per_guest_second", text, speed, labels=["crawl"])
-        text = "Seconds of page loads in a second of a guest."
-        yield gauge("replay_times_real_time", text, times, labels=["crawl"])

@@ -156,9 +156,8 @@ class ProvenanceFacts(TypedDict, total=False):
     populations: list[dict[str, JsonValue]]
     gates: Required[ChecksFacts]
     failures: list[FailureFacts]
-    guests: list[dict[str, float]]
+    guests: int
     core_s: float
-    wall_s: float
     virtual_s: float
 
 

@@ -12,7 +12,6 @@ import functools
 import itertools
 import json
 import resource
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -81,13 +80,13 @@ class Stages:
         read_stage(place, plan)
 
     def _replay(self, place: Path, cells: list[Cell], plan: Mapping[str, Any]) -> None:
-        pieces, began, used = count_parts(cells, guests=self.guests), time.monotonic(), children_s()
+        pieces, used = count_parts(cells, guests=self.guests), children_s()
         one_part = functools.partial(replay_part, self.lab, progress=self.progress)
         replay_parts(cells, place, plan, pieces, guests=self.guests, replayer=one_part)
         table, facts = read_parts(place, plan, pieces)
         if "done" not in table["state"].to_pylist():
             raise ReplayError(f"no load was done: {table['reason'][0]}")
-        facts = {**facts, "core_s": children_s() - used, "wall_s": time.monotonic() - began}
+        facts = {**facts, "core_s": children_s() - used}
         store_loads(place, "stage", table, {"plan": plan, **facts})
         remove_parts(place)
 

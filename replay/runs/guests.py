@@ -2,7 +2,6 @@
 and what a failure leaves to the next guest."""
 
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -54,8 +53,6 @@ class Guest:
     failure: GuestFailed | None = None
     offloads_on: int = -1
     """Interfaces with an offload on; -1 until the guest has started."""
-    boot_s: float = 0.0
-    wall_s: float = 0.0
 
     def run(
         self,
@@ -73,7 +70,6 @@ class Guest:
         `congestion_control` applies to calibration flights; cells have their own.
         """
         numbers = {recipe: number for number, recipe in enumerate(self.recipes)}
-        began = time.monotonic()
         work = {
             "origins": self.origins,
             "windows": self.windows(),
@@ -93,13 +89,12 @@ class Guest:
                 lab,
                 work,
                 [recipe.to_text() for recipe in self.recipes],
-                Listener(self, progress, began).take,
+                Listener(self, progress).take,
                 cpus=cpus,
                 silence_s=silence_s,
             )
         except GuestFailed as exc:
             self.failure = exc
-        self.wall_s = time.monotonic() - began
 
     def windows(self) -> list[int]:
         """Return every initial window of any sender, and aliases: each becomes a route in the guest."""
@@ -208,10 +203,9 @@ class Listener:
     lock = threading.Lock()
     """Held while the progress is updated, which all guests share."""
 
-    def __init__(self, guest: Guest, progress: Progress | None, began: float) -> None:
+    def __init__(self, guest: Guest, progress: Progress | None) -> None:
         self.guest = guest
         self.progress = progress
-        self.began = began
         self.jobs = iter(guest.jobs)
         self.job: NetworkJob | None = None
         self.arrivals: list[tuple[int, int]] = []
@@ -221,7 +215,6 @@ class Listener:
         """Store one answer."""
         if "ready" in answer:
             self.guest.offloads_on = answer["offloads_on"]
-            self.guest.boot_s = time.monotonic() - self.began
         elif "profile" in answer:
             self.job = next(self.jobs)
         elif "arrived" in answer:

@@ -182,8 +182,8 @@ def _responses(folders: Sequence[Path]) -> Iterator[pa.Table]:
 
 
 def _merge_facts(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the facts of all parts' guests, numbered consecutively; durations are summed."""
-    before = [sum(len(part["guests"]) for part in facts[:place]) for place in range(len(facts))]
+    """Return the facts of all parts' guests, numbered consecutively."""
+    before = [sum(part["guests"] for part in facts[:place]) for place in range(len(facts))]
     return {
         "gates": [
             {**check, "guest": check["guest"] + guests}
@@ -191,8 +191,7 @@ def _merge_facts(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             for check in part["gates"]
         ],
         "failures": [failure for part in facts for failure in part["failures"]],
-        "guests": [guest for part in facts for guest in part["guests"]],
-        "wall_s": round(sum(part["wall_s"] for part in facts), 3),
+        "guests": sum(part["guests"] for part in facts),
         "programs": [
             dict(pairs)
             for pairs in dict.fromkeys(tuple(ran.items()) for part in facts for ran in part["programs"])

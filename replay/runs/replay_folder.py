@@ -122,7 +122,8 @@ def sums(table: pa.Table) -> dict[str, Any]:
 
 
 def guest_facts(result: Result) -> dict[str, Any]:
-    """Return the calibration checks, failures and durations of the guests."""
+    """Return the number of guests, their calibration checks and failures; how long they took is no fact of a
+    replay, which made again has the same checksums."""
     return {
         "gates": [
             {"guest": number, "profile": job.profile.id, **check.to_dict()}
@@ -131,8 +132,7 @@ def guest_facts(result: Result) -> dict[str, Any]:
             for check in job.checks
         ],
         "failures": [{"reason": str(g.failure), "log": g.failure.log} for g in result.guests if g.failure],
-        "guests": [{"boot_s": round(g.boot_s, 3), "wall_s": round(g.wall_s, 3)} for g in result.guests],
-        "wall_s": round(result.wall_s, 3),
+        "guests": len(result.guests),
         "programs": [result.programs],
     }
 

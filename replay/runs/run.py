@@ -3,7 +3,6 @@
 import functools
 import heapq
 import itertools
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -32,7 +31,6 @@ class Result:
     table: pa.Table
     """The cells as schema.computed_tables.CELL, sorted by their keys."""
     guests: list[Guest]
-    wall_s: float
     programs: dict[str, str] = field(default_factory=dict)
     """SHA-256 of the kernel's image and of the player."""
 
@@ -65,7 +63,6 @@ def replay(
     other runs keep theirs. A guest that fails costs the cell in progress; a new guest does the rest. With
     `responses`, answers include each response (replay/runs/responses.py).
     """
-    began = time.monotonic()
     cpus = cpus or usable_cpus()
     most = min(guests, len(cpus))
     shares = share_out([cell for cell in cells if not cell.conditions.alias], most)
@@ -90,10 +87,10 @@ def replay(
 
     with ThreadPoolExecutor(max_workers=guests) as pool:
         ended_guests = [guest for ended in pool.map(work, range(most)) for guest in ended]
-    return result_of(ended_guests, wall_s=time.monotonic() - began, programs=lab.sums())
+    return result_of(ended_guests, programs=lab.sums())
 
 
-def result_of(guests: list[Guest], *, wall_s: float, programs: dict[str, str]) -> Result:
+def result_of(guests: list[Guest], *, programs: dict[str, str]) -> Result:
     """Return the outcome of guests that have ended: their calibration checks, and a row for each cell."""
     check_calibrations(guests)
     rows = (row for row, _, _ in judge_cells(guests))
@@ -102,7 +99,7 @@ def result_of(guests: list[Guest], *, wall_s: float, programs: dict[str, str]) -
         for batch in iter(lambda: list(itertools.islice(rows, ROWS_AT_ONCE)), [])
     ]
     table = pa.Table.from_batches(batches, schema=CELL).combine_chunks()
-    return Result(table=table, guests=guests, wall_s=wall_s, programs=programs)
+    return Result(table=table, guests=guests, programs=programs)
 
 
 def check_calibrations(guests: Sequence[Guest]) -> None:

@@ -55,12 +55,12 @@ def _of_the_replay(facts: ProvenanceFacts) -> Iterator[tuple[str, str]]:
         f"{kernel.get('recipe', UNKNOWN)}",
     )
     yield "replay\u2019s code", describe_commits(facts)
-    virtual, wall = facts.get("virtual_s"), facts.get("wall_s")
-    if virtual and wall:
+    virtual, core = facts.get("virtual_s"), facts.get("core_s")
+    if virtual and core:
         yield (
             "time",
-            f"{quantity(virtual, 's')} of page loads in {quantity(wall, 's')} of wall time: "
-            f"{significant(virtual / wall)} times real time",
+            f"{quantity(virtual, 's')} of page loads in {quantity(core, 's')} of a core: "
+            f"{significant(virtual / core)} times real time",
         )
     missed = "; ".join(
         f"{check.get('profile', UNKNOWN)}, {check['name']}: {significant(check.get('measured'))} instead of "

@@ -60,7 +60,6 @@ class Replay:
             "gates": [gate for stage in self.facts for gate in stage.get("gates", ())],
             "failures": [failure for stage in self.facts for failure in stage.get("failures", ())],
             "core_s": round(math.fsum(stage["core_s"] for stage in self.facts), 3),
-            "wall_s": round(math.fsum(stage["wall_s"] for stage in self.facts), 3),
             "virtual_s": round(math.fsum(times) / 1e3, 3),
         }
 

@@ -13,7 +13,6 @@ def run(number: int, **verdicts: str) -> Run:
         is_settled="open" not in verdicts.values(),
         verdicts=verdicts,
         core_minutes=29.8,
-        wall_minutes=15.0,
         loads=35_656,
         peak_mb=512.0,
     )
@@ -32,5 +31,5 @@ def test_the_document_has_a_row_for_each_run_and_names_what_they_contradict_each
     first, second = run(1, **verdicts), run(2, **{"16 paced": "not worth it", "20 paced": "worth it"})
     text = decide(facts | {"runs": [asdict(first), asdict(second)]})
     assert "or 30 minutes of a core are used" in text
-    assert text.count("| IW 10 stays | yes | 29.8 | 15.0 | 35,656 | 512 |") == 2
+    assert text.count("| IW 10 stays | yes | 29.8 | 35,656 | 512 |") == 2
     assert "The runs contradict each other on IW 16 paced, IW 20 paced." in text

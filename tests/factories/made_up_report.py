@@ -165,7 +165,6 @@ def write_replay(data_dir: Path, release: Release, table: pa.Table | None = None
             }
         ],
         "virtual_s": 4000.5,
-        "wall_s": 61.25,
         **changes,
     }
     (folder / "replay.json").write_text(json.dumps(facts), encoding="utf-8")

@@ -124,25 +124,16 @@ def test_a_database_that_is_away_is_a_value_and_no_error(tmp_path: Path) -> None
     assert registered(Crawls(away)).get_sample_value("firstflight_database_up") == 0
 
 
-def test_of_a_replay_there_are_its_cells_and_its_speed(tmp_path: Path) -> None:
+def test_of_a_replay_there_are_its_cells(tmp_path: Path) -> None:
     for name, text in {
-        "whole": json.dumps(
-            {
-                "cells": {"done": 9, "failed": 1},
-                "virtual_s": 600,
-                "wall_s": 2,
-                "guests": [{"wall_s": 1.0}, {"wall_s": 2.0}],
-            }
-        ),
+        "whole": json.dumps({"cells": {"done": 9, "failed": 1}}),
         "torn": '{"cells": {"done": 9',
-        "strange": '{"cells": [], "virtual_s": 1, "wall_s": 0}',
+        "strange": '{"cells": []}',
     }.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "replay.json").write_text(text)
     registry = registered(Replays(tmp_path))
     assert registry.get_sample_value("firstflight_replay_cells", {"crawl": "whole", "state": "done"}) == 9
-    assert registry.get_sample_value("firstflight_replay_times_real_time", {"crawl": "whole"}) == 300
-    assert registry.get_sample_value("firstflight_replay_cells_per_guest_second", {"crawl": "whole"}) == 3
     assert {s.labels["crawl"] for metric in registry.collect() for s in metric.samples} == {"whole"}
 
 
