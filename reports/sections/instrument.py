@@ -99,7 +99,8 @@ def backcast_figure(content: Data) -> Iterator[Figure]:
         id="fig-backcast",
         title=f"{met} of {len(rows)} quantities of 2010 come out within a factor of two",
         caption="Our replay of 2010\u2019s experiment over what its authors published: gains of search, "
-        "its mean and percentiles, and segments and responses sent again more at IW 10, by service. "
+        "its mean and percentiles; segments sent again more at IW 10, those that queues dropped of them, and "
+        "responses with any, by service. "
         "Logarithmic axis.",
         drawing="dots",
         x="factor",
@@ -127,6 +128,7 @@ SHORT = {
     "mean gain of search": "gain, mean",
     "gain of search at ": "gain, ",
     ": more segments sent again at IW 10": ", segments",
+    ": more segments dropped by queues at IW 10": ", dropped",
     ": more responses with any at IW 10": ", responses",
 }
 """Names of quantities in the figure, by what the back-cast calls them."""
