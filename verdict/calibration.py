@@ -428,15 +428,12 @@ def sentence(content: Mapping[str, Any]) -> str:
 
 
 def _mechanism(figures: Sequence[Figure]) -> str:
-    """Return how much of what is sent again more answers drops; nothing for figures of version 1.0."""
+    """Return what is sent again more, and what queues drop more; nothing for figures of version 1.0."""
     ours = {figure.what: figure.ours for figure in figures}
-    parts = [
-        f"{stated(dropped)} of {stated(ours[f'{center}, all: {AGAIN_MORE}'])} pp ({center})"
-        for center in DATA_CENTERS
-        if (dropped := ours.get(f"{center}, all: {OVERFLOW}")) is not None
-    ]
-    return (
-        f" Of what it sends again more at IW {EXPERIMENT}, queues dropped {' and '.join(parts)}."
-        if parts
-        else ""
+    again, dropped = (
+        [ours.get(f"{center}, all: {what}") for center in DATA_CENTERS] for what in (AGAIN_MORE, OVERFLOW)
     )
+    if None in dropped:
+        return ""
+    more, of_queues = (" and ".join(f"{each:.2f}" for each in rises) for rises in (again, dropped))
+    return f" At IW {EXPERIMENT} it sends {more} pp more segments again, and queues drop {of_queues} pp more."
