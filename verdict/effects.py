@@ -19,7 +19,7 @@ import numpy as np
 from releases.interval import Interval
 from replay.runs.policy import Policy
 from verdict.evidence import Evidence, Load
-from verdict.student import Floats, Integers, student_quantile
+from verdict.student import Floats, Integers, Mask, student_quantile
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +134,8 @@ LEVELS = (
 """What a window sends again, against nothing: shares in per cent."""
 
 BY_ID = {quantity.id: quantity for quantity in (*QUANTITIES, *LEVELS)}
+
+OF_SLOW = {quantity.id for quantity in QUANTITIES if quantity.of_slow}
 
 Name = tuple[str, Hashable]
 """A quantity and a policy; studies compare others, such as years."""
@@ -294,46 +296,46 @@ def measure_again(evidence: Evidence, *, incumbent: Policy) -> Effects:
     )
 
 
-def effects_of(evidence: Evidence, changes: Mapping[Name, Floats]) -> Effects:
+def effects_of(
+    evidence: Evidence, changes: Mapping[Name, Floats], *, clusters: Integers | None = None
+) -> Effects:
     """Return the effects of changes by quantity and window, each along the draws; NaN where a change is
-    unknown."""
-    pages, networks = evidence.pages, evidence.places
+    unknown.
+
+    `clusters` are numbers of what is drawn beside networks; by default pages.
+    """
+    pages, networks = evidence.pages if clusters is None else clusters, evidence.places
     pairs = np.unique(pages * (len(evidence.networks) + 1) + networks, return_inverse=True)[1]
-    frame = {
-        name: np.array([getattr(network, name) for network in evidence.networks], float)
-        for name in ("share", "slow_share", "weight", "stratum")
-    }
-    own = np.unique(frame["stratum"], return_inverse=True)[1]
-    joined = _join_strata(own, np.unique(networks))
+    joined = _join_strata(evidence.strata, np.unique(networks))
     values = np.full(len(changes), np.nan)
     counts = np.zeros(len(changes), np.intp)
-    sums = [np.zeros((int(codes.max(initial=-1)) + 1, len(changes))) for codes in (pages, networks, pairs)]
+    # By columns, since effects are combined by columns.
+    sums = [
+        np.zeros((int(codes.max(initial=-1)) + 1, len(changes)), order="F")
+        for codes in (pages, networks, pairs)
+    ]
     for place, ((quantity, _), change) in enumerate(changes.items()):
-        share = frame["slow_share" if BY_ID[quantity].of_slow else "share"]
-        known = np.isfinite(change) & (share * frame["weight"] > 0)[networks]
-        counts[place] = int(known.sum())
+        known, w = weigh(evidence, np.isfinite(change), of_slow=quantity in OF_SLOW)
+        counts[place] = len(w)
         if not counts[place]:
             continue
         y, at = change[known], networks[known]
-        draws = np.bincount(at, minlength=len(frame["weight"]))
-        weights = np.where(draws > 0, frame["weight"], 0)
-        # A network's weight among those of its stratum is divided among its draws.
-        weights = weights / np.maximum(np.bincount(own, weights)[own], 1e-300) * share
-        w = (weights / np.maximum(draws, 1))[at]
-        w /= w.sum()
         values[place] = float(w @ y)
         drawn = joined[at]
         mass = np.bincount(drawn, w)
         rest = w * (y - (np.bincount(drawn, w * y) / np.where(mass > 0, mass, 1))[drawn])
         # What the stratum's own mean hides of the spread around it.
         of_pair = rest * np.sqrt(_bessel_factors(np.bincount(drawn)))[drawn]
+        draws = np.bincount(at, minlength=len(evidence.networks))
         of_network = rest * np.sqrt(_bessel_factors(np.bincount(joined[draws > 0])))[drawn]
         for array, codes, part in zip(
             sums, (pages, networks, pairs), (of_pair, of_network, of_pair), strict=True
         ):
             array[:, place] = np.bincount(codes[known], part, len(array))
-        clusters = len(np.unique(pages[known]))
-        sums[0][:, place] *= math.sqrt(clusters / (clusters - 1)) if clusters > 1 else math.nan
+        drawn_clusters = len(np.unique(pages[known]))
+        sums[0][:, place] *= (
+            math.sqrt(drawn_clusters / (drawn_clusters - 1)) if drawn_clusters > 1 else math.nan
+        )
     return Effects(
         names={name: place for place, name in enumerate(changes)},
         values=values,
@@ -343,6 +345,22 @@ def effects_of(evidence: Evidence, changes: Mapping[Name, Floats]) -> Effects:
         strata=len(np.unique(joined[np.unique(networks)])),
         draws=counts,
     )
+
+
+def weigh(evidence: Evidence, known: Mask, *, of_slow: bool = False) -> tuple[Mask, Floats]:
+    """Return which of the known draws are of the population, and the weight of each of these in its mean.
+
+    A network's weight among those of its stratum is divided among its known draws; weights sum to 1.
+    """
+    share, weight = evidence.frame["slow_share" if of_slow else "share"], evidence.frame["weight"]
+    known = known & (share * weight > 0)[evidence.places]
+    at = evidence.places[known]
+    draws = np.bincount(at, minlength=len(weight))
+    own = evidence.strata
+    weights = np.where(draws > 0, weight, 0)
+    weights = weights / np.maximum(np.bincount(own, weights)[own], 1e-300) * share
+    w: Floats = (weights / np.maximum(draws, 1))[at]
+    return known, w / w.sum() if len(w) else w
 
 
 def _bessel_factors(counts: Integers) -> Floats:

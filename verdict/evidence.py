@@ -3,7 +3,7 @@
 import collections
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pyarrow as pa
@@ -88,6 +88,8 @@ class Evidence:
     """[draw] by column: the incumbent's load by another route in other guests."""
     states: Mapping[str, int]
     """Loads by state."""
+    sites: Integers | None = None
+    """Number of the site of each draw's page; None where every page counts as a site of its own."""
 
     def __len__(self) -> int:
         """Number of draws."""
@@ -111,10 +113,28 @@ class Evidence:
         """Number of each draw's page, from 0."""
         return np.unique(self.visits, return_inverse=True)[1].astype(np.intp)
 
+    @property
+    def clusters(self) -> Integers:
+        """Number of what is drawn beside each draw's network: the site of its page."""
+        return self.pages if self.sites is None else self.sites
+
+    @functools.cached_property
+    def frame(self) -> Mapping[str, Floats]:
+        """Fields of the networks by name, [network]."""
+        return {
+            field.name: np.array([getattr(network, field.name) for network in self.networks], float)
+            for field in fields(Network)
+            if field.name != "id"
+        }
+
+    @functools.cached_property
+    def strata(self) -> Integers:
+        """Number of each network's stratum, from 0."""
+        return np.unique(self.frame["stratum"], return_inverse=True)[1].astype(np.intp)
+
     def of_network(self, name: str) -> Floats:
         """Return a field of each draw's network."""
-        values: Floats = np.array([getattr(network, name) for network in self.networks], float)[self.places]
-        return values
+        return self.frame[name][self.places]
 
     def where(self, mask: Mask) -> "Evidence":
         """Return the draws under a mask."""
@@ -124,7 +144,29 @@ class Evidence:
             places=self.places[mask],
             values={name: array[mask] for name, array in self.values.items()},
             again={name: array[mask] for name, array in self.again.items()},
+            sites=None if self.sites is None else self.sites[mask],
         )
+
+
+def select_draws(evidence: Evidence, mask: Mask) -> Evidence:
+    """Return the draws under a mask; each stratum counts by the part of its draws that are in it."""
+    stratum = evidence.of_network("stratum").astype(np.intp)
+    most = int(stratum.max(initial=0)) + 1
+    part = np.bincount(stratum[mask], minlength=most) / np.maximum(np.bincount(stratum, minlength=most), 1)
+    networks = tuple(
+        replace(
+            network, share=network.share * float(part[network.stratum]) if network.stratum < most else 0.0
+        )
+        for network in evidence.networks
+    )
+    return replace(evidence, networks=networks).where(mask)
+
+
+def share_of_draws(evidence: Evidence, mask: Mask) -> float:
+    """Return the share of the population that the draws under a mask stand for."""
+    inside = select_draws(evidence, mask)
+    shares = {network.stratum: network.share for network in inside.networks}
+    return float(sum(shares.values()))
 
 
 def select_arm(loads: pa.Table, arm: Conditions) -> pa.Table:

@@ -1,7 +1,7 @@
 """The judgement: a verdict on each candidate, the guards, and one answer with its confidence."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -34,13 +34,17 @@ class Look:
     evidence: Evidence
     fraction: float = 1.0
     """Part of the budget that is used; a full replay uses all of it."""
-    _known: dict[tuple[object, ...], Effects] = field(default_factory=dict, init=False, repr=False)
+    _known: dict[Hashable, Effects] = field(default_factory=dict, init=False, repr=False)
 
     def effects(self, rule: Rule) -> Effects:
-        """Return the effects of the rule's candidates, measured once however often they are judged."""
+        """Return the effects of the rule's candidates."""
         key = (rule.incumbent, *rule.rivals())
+        return self.measured(key, lambda: measure(self.evidence, rule.rivals(), incumbent=rule.incumbent))
+
+    def measured(self, key: Hashable, measure_effects: Callable[[], Effects]) -> Effects:
+        """Return the effects of a key, measured once however often they are judged."""
         if key not in self._known:
-            self._known[key] = measure(self.evidence, rule.rivals(), incumbent=rule.incumbent)
+            self._known[key] = measure_effects()
         return self._known[key]
 
 
@@ -180,7 +184,7 @@ def judge(
     guards = tuple(
         _ask_guard(guard, window, effects, everyone, tail, rule) for window in worth for guard in rule.guards
     )
-    again = _again(looks[-1].evidence, rule)
+    again = hold_against_itself(looks[-1].evidence, rule.incumbent, looks=len(rule.looks))
     broken = [*broken]
     if again.is_sound is False:
         broken.append(f"IW {rule.incumbent} differs from itself over other routes and guests.")
@@ -201,7 +205,7 @@ def _judge_window(
     )
     if before is not None:
         gain, resent, benefit = (
-            _nearest(now, then)
+            nearest(now, then)
             for now, then in (
                 (gain, before.gain_percent),
                 (resent, before.resent_pp),
@@ -219,7 +223,7 @@ def _judge_window(
     )
 
 
-def _nearest(now: Interval, then: Interval) -> Interval:
+def nearest(now: Interval, then: Interval) -> Interval:
     """Return the estimate now, with the nearest ends that were shown at any look."""
     return Interval(now.estimate, max(now.lower, then.lower), min(now.upper, then.upper))
 
@@ -259,12 +263,14 @@ def _ask_guard(
     return GuardCheck(guard=guard, window=window, longer=-saved if math.isfinite(saved.estimate) else None)
 
 
-def _again(evidence: Evidence, rule: Rule) -> Again:
-    effects = measure_again(evidence, incumbent=rule.incumbent)
-    tail = AGAIN_ERROR / 2 / 2 / len(rule.looks)
+def hold_against_itself(evidence: Evidence, incumbent: Policy, *, looks: int) -> Again:
+    """Return how the incumbent by another route in other guests differs from itself; the error is spent
+    evenly over the looks."""
+    effects = measure_again(evidence, incumbent=incumbent)
+    tail = AGAIN_ERROR / 2 / 2 / looks
     if effects.is_equal(least=LEAST_EQUAL):
         return Again(gain_percent=Interval(0.0, 0.0, 0.0), resent_pp=Interval(0.0, 0.0, 0.0))
-    gain, resent = (effects.saved(quantity, rule.incumbent, tail) for quantity in ("page", "resent"))
+    gain, resent = (effects.saved(quantity, incumbent, tail) for quantity in ("page", "resent"))
     return Again(gain_percent=gain, resent_pp=resent)
 
 
@@ -297,8 +303,7 @@ def _answer(
         if guard.holds is None and guard.window == chosen
     ]
     reasons = (*reasons, *(Reason(level="medium", sentence=doubt) for doubt in doubts))
-    levels = {reason.level for reason in reasons}
-    confidence: Level = "low" if "low" in levels else "medium" if "medium" in levels else "high"
+    confidence = confidence_after(reasons)
     return Answer(
         kind="no answer" if broken else kind,
         window=rule.incumbent if chosen is None or broken else chosen,
@@ -310,6 +315,16 @@ def _answer(
         reasons=reasons,
         broken=tuple(broken),
     )
+
+
+def confidence_after(reasons: Iterable[Reason]) -> Level:
+    """Return the confidence that the reasons leave.
+
+    >>> confidence_after([]), confidence_after([Reason(level="low", sentence="The lines are of 2020.")])
+    ('high', 'low')
+    """
+    levels = {reason.level for reason in reasons}
+    return "low" if "low" in levels else "medium" if "medium" in levels else "high"
 
 
 def choose(fit: Sequence[Judgement]) -> Policy | None:

@@ -12,7 +12,7 @@ from releases.formatting import quantity
 from releases.interval import Interval
 from replay.runs.policy import Policy
 from verdict.effects import LEVELS, measure
-from verdict.evidence import Evidence
+from verdict.evidence import Evidence, select_draws, share_of_draws
 from verdict.headline import decision_text, known_text, resent_text
 from verdict.judgement import Answer, Judgement, Kind, Look, Verdict, judge
 from verdict.rule import Rule
@@ -56,25 +56,13 @@ GROUPS = (
 
 
 def select_group(evidence: Evidence, group: Group) -> Evidence:
-    """Return the draws of a group; each stratum counts by the part of its draws that are in it."""
-    mask = group.of(evidence)
-    stratum = evidence.of_network("stratum").astype(np.intp)
-    most = int(stratum.max(initial=0)) + 1
-    part = np.bincount(stratum[mask], minlength=most) / np.maximum(np.bincount(stratum, minlength=most), 1)
-    networks = tuple(
-        dataclasses.replace(
-            network, share=network.share * float(part[network.stratum]) if network.stratum < most else 0.0
-        )
-        for network in evidence.networks
-    )
-    return dataclasses.replace(evidence, networks=networks).where(mask)
+    """Return the draws of a group."""
+    return select_draws(evidence, group.of(evidence))
 
 
 def share_of(evidence: Evidence, group: Group) -> float:
     """Return the share of the population's lines that are in the group."""
-    inside = select_group(evidence, group)
-    shares = {network.stratum: network.share for network in inside.networks}
-    return float(sum(shares.values()))
+    return share_of_draws(evidence, group.of(evidence))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The rule that turns two effects of a window into an answer, by the price that 2010 paid."""
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from replay.runs.policy import PACED, Policy
@@ -65,6 +66,15 @@ NEARLY = 0.95
 """Part of a look's budget at which it is taken: what is left may be too little for a stage of its own."""
 
 
+def next_look(looks: Sequence[float], fraction: float) -> float | None:
+    """Return the part of the budget at which the loads are looked at next; None after the last look.
+
+    >>> next_look((1 / 4, 1 / 2, 1.0), 0.24), next_look((1 / 4, 1 / 2, 1.0), 0.96)
+    (0.5, None)
+    """
+    return next((look for look in looks if NEARLY * look > fraction), None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """Constants of the rule, written down before the loads that they decide on."""
@@ -105,14 +115,6 @@ class Rule:
         [0.0, 0.2, 0.6, 1.0]
         """
         return sum(NEARLY * look <= fraction for look in self.looks) / len(self.looks)
-
-    def next_look(self, fraction: float) -> float | None:
-        """Return the part of the budget at which the loads are looked at next; None after the last look.
-
-        >>> Rule().next_look(0.24), Rule().next_look(0.96)
-        (0.5, None)
-        """
-        return next((look for look in self.looks if NEARLY * look > fraction), None)
 
     def rivals(self) -> tuple[Policy, ...]:
         """Return the candidates beside the incumbent."""

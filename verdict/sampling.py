@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from replay.runs.policy import Policy
 from verdict.effects import Effects, Name, measure
 from verdict.evidence import Evidence
 from verdict.judgement import Answer
-from verdict.rule import NEARLY, Rule
+from verdict.rule import NEARLY, Rule, next_look
 from verdict.student import Floats, Integers
 
 MOST_PAGES = 8
@@ -59,51 +60,96 @@ class Plan:
         return round(draws * (len(self.windows) + self.again))
 
 
+class Schedule(Protocol):
+    """What decides how loads are shared out, of any rule."""
+
+    @property
+    def incumbent(self) -> Policy:
+        """The policy in force."""
+
+    @property
+    def looks(self) -> tuple[float, ...]:
+        """Parts of the budget after which the loads are looked at."""
+
+    @property
+    def most_again(self) -> float:
+        """Largest share of loads that hold the incumbent against itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What more loads are to tell."""
+
+    windows: tuple[Policy, ...]
+    """Candidates to load; none if more loads would change nothing."""
+    effects: Effects
+    factors: tuple[Mapping[Name, float], ...]
+    """Combinations of effects whose errors are to shrink."""
+    everyone: tuple[Policy, ...]
+    """Candidates to load where all traffic has them."""
+
+
 def is_over(answer: Answer) -> bool:
     """Return whether more loads would change nothing: the answer is settled, or the replay is unsound."""
     return answer.is_settled or bool(answer.broken)
 
 
-def first_plan(rule: Rule, strata: Sequence[int]) -> Plan:
-    """Return the first stage, which shows what a load costs and how much networks and pages differ."""
+def first_plan(windows: Sequence[Policy], schedule: Schedule, strata: Sequence[int]) -> Plan:
+    """Return the first stage, of these windows and the incumbent, which shows what a load costs and how much
+    networks and pages differ."""
+    whole = tuple(sorted({*windows, schedule.incumbent}))
     return Plan(
         networks=dict.fromkeys(strata, LEAST_NETWORKS),
         pages=1,
-        windows=tuple(sorted({*rule.candidates, rule.incumbent})),
-        again=most_again(rule, len(rule.candidates)),
+        windows=whole,
+        again=most_again(schedule, len(whole)),
     )
 
 
 def next_plan(
-    answer: Answer, evidence: Evidence, rule: Rule, *, fraction: float, budget_s: float, prices: Prices
+    aim: Aim, evidence: Evidence, schedule: Schedule, *, fraction: float, budget_s: float, prices: Prices
 ) -> Plan | None:
-    """Return the stage up to the next look, of the candidates that are open; None if there is none.
+    """Return the stage up to the next look; None if there is none, or nothing more to tell.
 
-    `fraction` of the budget, in seconds of a core, is used. From an eighth on, only open candidates whose
-    estimates are worth it are loaded, if any is: what is worth it is shown sooner, and what is dear stays
-    open for longer.
+    `fraction` of the budget, in seconds of a core, is used.
     """
-    step = rule.next_look(fraction)
-    if step is None or is_over(answer):
+    step = next_look(schedule.looks, fraction)
+    if step is None or not (aim.windows or aim.everyone):
         return None
     seconds = (step - fraction) * budget_s
-    windows = tuple(sorted({rule.incumbent, *_to_load(answer, rule, fraction)}))
-    effects = measure(evidence, windows, incumbent=rule.incumbent)
-    factors = [_factors(effects, window, rule) for window in windows if window != rule.incumbent]
-    again = most_again(rule, len(windows))
+    windows = tuple(sorted({schedule.incumbent, *aim.windows}))
+    again = most_again(schedule, len(windows))
     a_draw = prices.load * (len(windows) + again)
-    pages = _pages_over_a_network(effects, factors, evidence, prices.network / a_draw)
+    pages = _pages_over_a_network(aim.effects, aim.factors, evidence, prices.network / a_draw)
     total = max(1, int(seconds / (prices.network + pages * a_draw)))
     return Plan(
-        networks=allocate(total, evidence, factors, effects),
+        networks=allocate(total, evidence, aim.factors, aim.effects),
         pages=pages,
         windows=windows,
         again=again,
+        everyone=aim.everyone,
+    )
+
+
+def aim_of(answer: Answer, evidence: Evidence, rule: Rule, *, fraction: float) -> Aim:
+    """Return what more loads are to tell by the rule that decides by one price.
+
+    From an eighth of the budget on, only open candidates whose estimates are worth it are loaded, if any is:
+    what is worth it is shown sooner, and what is dear stays open for longer.
+    """
+    windows = () if is_over(answer) else tuple(sorted({*_to_load(answer, rule, fraction)} - {rule.incumbent}))
+    effects = measure(evidence, windows, incumbent=rule.incumbent)
+    return Aim(
+        windows=windows,
+        effects=effects,
+        factors=tuple(_factors(effects, window, rule) for window in windows),
         everyone=tuple(
             dict.fromkeys(
                 guard.window for guard in answer.guards if guard.guard.everyone and guard.holds is None
             )
-        ),
+        )
+        if windows
+        else (),
     )
 
 
@@ -118,14 +164,14 @@ def _to_load(answer: Answer, rule: Rule, fraction: float) -> tuple[Policy, ...]:
     return favoured if favoured and fraction >= NEARLY * FAVOURED_FROM else undecided
 
 
-def most_again(rule: Rule, windows: int) -> float:
+def most_again(schedule: Schedule, windows: int) -> float:
     """Return the share of draws with a load of the incumbent against itself, so that it has its share of all
     loads.
 
     >>> round(most_again(Rule(), 9), 6)
     1.0
     """
-    return min(1.0, rule.most_again * windows / (1 - rule.most_again))
+    return min(1.0, schedule.most_again * windows / (1 - schedule.most_again))
 
 
 def _factors(effects: Effects, window: Policy, rule: Rule) -> dict[Name, float]:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tests.verdict.worlds import PACED, RULE_OF_ONE, TEN, World, saving
-from verdict.deciding import Decision, Loaded, decide
+from verdict.deciding import ByOnePrice, Decision, Loaded, decide
+from verdict.judgement import Answer
 from verdict.rule import NEARLY
 from verdict.sampling import Plan, Prices
 
@@ -14,7 +15,7 @@ STRATA = range(8)
 BUDGET_S = 600.0
 
 
-def decided(world: World) -> Decision:
+def decided(world: World) -> Decision[Answer]:
     seconds = 0.0
 
     def load(plans: Sequence[Plan]) -> Loaded:
@@ -26,7 +27,7 @@ def decided(world: World) -> Decision:
         evidence = world.evidence(np.random.default_rng(5), pages=500, networks=networks, each=each)
         return Loaded(evidence=evidence, everyone=None, seconds=seconds, prices=PRICES)
 
-    *_, last = decide(load, RULE_OF_ONE, strata=STRATA, budget_s=BUDGET_S)
+    *_, last = decide(load, ByOnePrice(RULE_OF_ONE), strata=STRATA, budget_s=BUDGET_S)
     return last
 
 

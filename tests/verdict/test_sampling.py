@@ -9,7 +9,7 @@ from replay.runs.policy import Policy
 from tests.verdict.worlds import PACED, TEN, World, saving
 from verdict.judgement import Look, judge
 from verdict.rule import RULE, Rule
-from verdict.sampling import Plan, Prices, first_plan, is_over, most_again, next_plan, page_order
+from verdict.sampling import Plan, Prices, aim_of, first_plan, is_over, most_again, next_plan, page_order
 
 PRICES = Prices(network=0.05, load=0.02)
 
@@ -17,11 +17,12 @@ PRICES = Prices(network=0.05, load=0.02)
 def planned(world: World, rule: Rule, *, fraction: float = 1 / 16, networks: int = 128) -> Plan | None:
     evidence = world.evidence(np.random.default_rng(1), pages=100, networks=networks, each=1)
     answer = judge([Look(evidence=evidence, fraction=fraction)], rule)
-    return next_plan(answer, evidence, rule, fraction=fraction, budget_s=1800, prices=PRICES)
+    aim = aim_of(answer, evidence, rule, fraction=fraction)
+    return next_plan(aim, evidence, rule, fraction=fraction, budget_s=1800, prices=PRICES)
 
 
 def test_the_first_stage_has_every_window_over_two_networks_of_each_stratum() -> None:
-    plan = first_plan(RULE, range(64))
+    plan = first_plan(RULE.candidates, RULE, range(64))
     assert set(plan.networks.values()) == {2}
     assert plan.windows == tuple(sorted(RULE.candidates))
 
@@ -83,7 +84,8 @@ def test_networks_that_differ_more_are_drawn_more() -> None:
     evidence = dataclasses.replace(evidence, values=values)
     rule = dataclasses.replace(RULE, candidates=(TEN, PACED))
     answer = judge([Look(evidence=evidence, fraction=1 / 16)], rule)
-    plan = next_plan(answer, evidence, rule, fraction=1 / 16, budget_s=1800, prices=PRICES)
+    aim = aim_of(answer, evidence, rule, fraction=1 / 16)
+    plan = next_plan(aim, evidence, rule, fraction=1 / 16, budget_s=1800, prices=PRICES)
     assert plan is not None
     assert plan.networks[0] > 2 * max(count for stratum, count in plan.networks.items() if stratum)
 
@@ -94,9 +96,10 @@ def test_dear_networks_have_more_pages() -> None:
     )
     rule = dataclasses.replace(RULE, candidates=(TEN, PACED))
     answer = judge([Look(evidence=evidence, fraction=1 / 16)], rule)
+    aim = aim_of(answer, evidence, rule, fraction=1 / 16)
     cheap, dear = (
         next_plan(
-            answer, evidence, rule, fraction=1 / 16, budget_s=1800, prices=Prices(network=price, load=0.02)
+            aim, evidence, rule, fraction=1 / 16, budget_s=1800, prices=Prices(network=price, load=0.02)
         )
         for price in (0.001, 1.0)
     )

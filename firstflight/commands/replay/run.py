@@ -29,7 +29,7 @@ from storage.data_lock import InUse, making
 from storage.signatures import SigningFailed
 from verdict.arms import ARMS
 from verdict.calibration import instrument, read_standing
-from verdict.deciding import Loaded, decide
+from verdict.deciding import ByOnePrice, Loaded, decide
 from verdict.full_replay import FullReplay, plan_replay
 from verdict.headline import confidence_text
 from verdict.question import STRATA, Question
@@ -141,7 +141,7 @@ def run_decision(
     rule, (conditions,) = file.rule, file.combinations()
     question = Question(recipes=source.recipes, run=file.run, incumbent=rule.incumbent, conditions=conditions)
     if only_plan:
-        cells = question.cells([first_plan(rule, STRATA)])
+        cells = question.cells([first_plan(rule.candidates, rule, STRATA)])
         click.echo(
             f"{len(source.recipes):,} pages, {len(rule.candidates)} windows, a first stage of {len(cells):,} "
             f"loads, about {format_duration(core_seconds(cells))} of a core; all stages at most "
@@ -167,7 +167,7 @@ def run_decision(
             return stages(plans)
 
     try:
-        for decision in decide(load, rule, strata=STRATA, budget_s=60 * file.budget_minutes):
+        for decision in decide(load, ByOnePrice(rule), strata=STRATA, budget_s=60 * file.budget_minutes):
             replayed = Replayed(
                 looks=decision.looks, everyone=decision.everyone, rule=rule, month=month_of(facts)
             )

@@ -1,0 +1,48 @@
+"""What more loads are to tell by rule 7: which policies, and whose error is to shrink."""
+
+from replay.runs.policy import Policy
+from verdict.effects import Name
+from verdict.judgement import Look
+from verdict.rule import NEARLY
+from verdict.rule7.estimates import NET_BENEFIT, name_of
+from verdict.rule7.judgement import Answer, Judgement, measured
+from verdict.rule7.rule import UNITS, Rule
+from verdict.sampling import FAVOURED_FROM, Aim
+
+
+def aim_of(answer: Answer, look: Look, rule: Rule) -> Aim:
+    """Return what more loads are to tell: the net benefits of open candidates in both units.
+
+    From an eighth of the budget on, only those whose estimates are worth it are loaded, if any is. What is
+    worth it with a guard to be shown is loaded on.
+    """
+    guarded = tuple(
+        dict.fromkeys(check.window for check in answer.guards if check.holds is None and check.guard.everyone)
+    )
+    unshown = {check.window for check in answer.guards if check.holds is None}
+    is_over = answer.is_settled or bool(answer.broken)
+    windows = () if is_over else tuple(sorted({*_to_load(answer, look.fraction, rule), *unshown}))
+    factors: tuple[dict[Name, float], ...] = tuple(
+        {(name_of(NET_BENEFIT, unit), policy): 1.0} for policy in windows for unit in UNITS
+    )
+    return Aim(
+        windows=windows,
+        effects=measured(look, rule),
+        factors=factors,
+        everyone=() if is_over else guarded,
+    )
+
+
+def _to_load(answer: Answer, fraction: float, rule: Rule) -> tuple[Policy, ...]:
+    undecided = [candidate for candidate in answer.judgements if candidate.standing == "open"]
+    favoured = [candidate for candidate in undecided if _looks_worth_it(candidate, rule)]
+    chosen = favoured if favoured and fraction >= NEARLY * FAVOURED_FROM else undecided
+    return tuple(candidate.policy for candidate in chosen)
+
+
+def _looks_worth_it(candidate: Judgement, rule: Rule) -> bool:
+    return (
+        candidate.touched_percent.estimate >= rule.worthwhile_percent
+        and candidate.per_load_pp.estimate >= 0
+        and candidate.in_sum_pp.estimate >= 0
+    )
