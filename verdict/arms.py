@@ -4,6 +4,7 @@ They turn no verdict: the ledger and what everyone's window does to a half-loade
 """
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,12 +12,22 @@ from replay.networks.distances import FAR, NEAR
 from replay.networks.queues import QUEUES
 from replay.runs.conditions import Neighbours
 from replay.runs.origins import AS_TCP, ONE_SENDER
-from replay.runs.policy import PACED, Policy
+from replay.runs.policy import PACED, SPREAD, Policy
 from verdict.question import HALF_LOADED, STRATA, Question
+from verdict.rule import RULE_VERSION
 from verdict.sampling import Plan
 
 WINDOWS = (Policy(10), Policy(16, PACED), Policy(16), Policy(20, PACED))
 """Windows around the price of 2010."""
+
+PAIRED_WINDOWS = (
+    Policy(10),
+    Policy(16, PACED),
+    Policy(16, PACED, 100),
+    Policy(20, PACED, 100),
+    Policy(20, SPREAD, 100),
+)
+"""Policies that rule 7 compares under another input."""
 
 SHARED_WINDOWS = (Policy(10), Policy(16, PACED), Policy(16), Policy(30))
 """Windows on a half-loaded line."""
@@ -81,6 +92,24 @@ ARMS = {
     )
 }
 """All arms by id."""
+
+
+SAME = Input("default", "the default, over the draws of all arms", {}, PAIRED_WINDOWS)
+"""What rule 7 compares each arm with: all arms have the same draws."""
+
+
+def arm_of(name: str, rule_version: int) -> Input:
+    """Return an arm as a version of the rule loads it."""
+    if rule_version == RULE_VERSION:
+        return ARMS[name]
+    return SAME if name == SAME.id else dataclasses.replace(ARMS[name], windows=PAIRED_WINDOWS)
+
+
+def paired(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the arms that rule 7 loads where these are asked for: the default first, and none of a
+    half-loaded line, which its guards load for themselves."""
+    others = tuple(name for name in names if not is_shared(name))
+    return (SAME.id, *others) if others else ()
 
 
 def is_shared(name: str) -> bool:

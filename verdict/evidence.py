@@ -178,16 +178,29 @@ def select_arm(loads: pa.Table, arm: Conditions) -> pa.Table:
 
 
 def read_evidence(
-    loads: pa.Table, networks: Iterable[Network], *, incumbent: Policy, arm: Conditions | None = None
+    loads: pa.Table,
+    networks: Iterable[Network],
+    *,
+    incumbent: Policy,
+    arm: Conditions | None = None,
+    sites: Mapping[int, int] | None = None,
 ) -> Evidence:
-    """Return the evidence of loads (schema.computed_tables.CELL) under the conditions of an arm.
+    """Return the evidence of loads (schema.computed_tables.CELL) under the conditions of an arm; `sites` are
+    numbers of pages' sites by visit.
 
     Raises EvidenceError if a load occurs twice.
     """
-    return evidence_of(select_arm(loads, Conditions() if arm is None else arm), networks, incumbent=incumbent)
+    selected = select_arm(loads, Conditions() if arm is None else arm)
+    return evidence_of(selected, networks, incumbent=incumbent, sites=sites)
 
 
-def evidence_of(loads: pa.Table, networks: Iterable[Network], *, incumbent: Policy) -> Evidence:
+def evidence_of(
+    loads: pa.Table,
+    networks: Iterable[Network],
+    *,
+    incumbent: Policy,
+    sites: Mapping[int, int] | None = None,
+) -> Evidence:
     """Return the evidence of loads that are all of one arm and have CELL_COLUMNS; those over other networks
     are left out."""
     frame = tuple(sorted(networks, key=lambda network: network.id))
@@ -224,4 +237,5 @@ def evidence_of(loads: pa.Table, networks: Iterable[Network], *, incumbent: Poli
         values={name: array[:, :-1] for name, array in whole.items()},
         again={name: array[:, -1] for name, array in whole.items()},
         states=dict(sorted(collections.Counter(loads["state"].to_pylist()).items())),
+        sites=None if sites is None else np.array([sites[visit] for visit in keys[:, 0].tolist()], np.intp),
     )

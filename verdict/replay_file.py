@@ -20,7 +20,9 @@ from replay.runs.conditions import Conditions
 from replay.runs.origins import HTTP3, SENDERS
 from replay.runs.policy import TEXT, Policy
 from verdict.arms import ARMS
-from verdict.rule import RULE, Rule
+from verdict.rule import RULE, RULE_VERSION, Rule
+from verdict.rule7.rule import RULE as RULE_7
+from verdict.rule7.rule import Rule as Rule7
 
 PRESETS = {path.stem: path for path in sorted(Path(__file__).with_name("presets").glob("*.toml"))}
 """Files that come with the code, by name."""
@@ -51,6 +53,9 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
             "`conditions`."
         ),
     ] = "decided"
+    rule_version: Annotated[
+        Literal[6, 7], Meta(description="decided: version of the rule that decides (docs/protocols).")
+    ] = RULE_VERSION
     candidates: Annotated[
         tuple[Text, ...],
         Meta(
@@ -150,6 +155,8 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
             raise ValueError(f"candidates and incumbent are windows of 1 to {MOST_SEGMENTS} segments")
         if len(windows) > MOST_WINDOWS:
             raise ValueError(f"candidates: a guest has room for {MOST_WINDOWS}, and these are {len(windows)}")
+        if self.rule_version == RULE_7.version:
+            _ = self.policies
         if unknown := sorted({*self.arms} - {*ARMS}):
             raise ValueError(f"arms are {', '.join(ARMS)}, not {', '.join(unknown)}")
 
@@ -158,6 +165,15 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         """The rule with these candidates and this incumbent."""
         incumbent = Policy.parse(self.incumbent)
         return RULE.over(tuple({*map(Policy.parse, self.candidates), incumbent}), incumbent=incumbent)
+
+    @property
+    def policies(self) -> Rule7:
+        """Rule 7 with these candidates; ValueError for an incumbent that is not its own."""
+        if Policy.parse(self.incumbent) != RULE_7.incumbent:
+            raise ValueError(f"rule 7 decides against {RULE_7.incumbent}, not {self.incumbent}")
+        return RULE_7.over(
+            *(policy for policy in map(Policy.parse, self.candidates) if policy != RULE_7.incumbent)
+        )
 
     @property
     def base(self) -> Conditions:
@@ -175,7 +191,10 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     def asked(self) -> dict[str, Any]:
         """The values that decide the loads, as stages and replays state them."""
         other = (*OF_ALL, "until") if self.until == "decided" else OF_DECISION
-        return {name: value for name, value in msgspec.to_builtins(self).items() if name not in other}
+        values = {name: value for name, value in msgspec.to_builtins(self).items() if name not in other}
+        if self.rule_version == RULE_VERSION:  # older files do not state it
+            values.pop("rule_version", None)
+        return values
 
     @property
     def checksum(self) -> str:
@@ -187,7 +206,7 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         return combinations(self.conditions, base=self.base)
 
 
-OF_DECISION = ("run", "budget_minutes", "arms")
+OF_DECISION = ("rule_version", "run", "budget_minutes", "arms")
 """Fields of a decision alone."""
 
 OF_ALL = (

@@ -1,5 +1,6 @@
 """Stored replays read back as looks: in stages, or all pairs at once, which is one stage."""
 
+import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from replay.networks.mlab.draws import MONTH as LINES_MONTH
 from replay.networks.profiles import MOST_MONTHS, Population, is_stale
 from replay.runs.conditions import Conditions
 from replay.runs.policy import Policy
-from verdict.arms import ARMS, EVERYONE, is_shared
+from verdict.arms import ARMS, EVERYONE, SAME, arm_of, is_shared
 from verdict.calibration import Standing
 from verdict.closing import find_closing
 from verdict.effects import BY_ID, measure
@@ -22,8 +23,12 @@ from verdict.ledger import Arm, judge_groups, make_ledger, measure_levels
 from verdict.question import HALF_LOADED, Question, network_of
 from verdict.replay_file import ReplayFile
 from verdict.rule import RULE, Rule
+from verdict.rule7 import verdict as rule7_verdict
+from verdict.rule7.ledger import Arm as PairedArm
+from verdict.rule7.rule import Rule as Rule7
 from verdict.sampling import Plan
-from verdict.stored import VerdictFacts, verdict_of
+from verdict.stages import sites_in
+from verdict.stored import VerdictFacts, as_json, verdict_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -94,43 +99,106 @@ def month_of(plan: Mapping[str, Any]) -> str:
     return name.partition(".")[0]
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PolicyReplayed:
+    """What was loaded, as rule 7 takes it."""
+
+    looks: tuple[Look, ...]
+    everyone: Evidence | None
+    rule: Rule7
+    arms: Mapping[str, Evidence] = field(default_factory=dict)
+    """By id of the arm; the default's over the same draws is SAME.id."""
+    month: str | None = None
+    """Month of the pages."""
+
+    def verdict(self, back_cast: Standing, *, ends: bool = True) -> dict[str, Any]:
+        """Return the verdict as data; with `ends` no loads follow.
+
+        A back-cast of another rule says nothing of this one, and lowers the confidence.
+        """
+        base = self.arms.get(SAME.id)
+        verdict = rule7_verdict.verdict_of(
+            self.looks,
+            self.rule,
+            ends=ends,
+            everyone=self.everyone,
+            arms=[
+                PairedArm(id=name, title=ARMS[name].title, evidence=evidence, base=base)
+                for name, evidence in self.arms.items()
+                if base is not None and name != SAME.id
+            ],
+            broken=back_cast.broken,
+            reasons=[*back_cast.reasons, *stale_lines(self.month)],
+        )
+        facts: dict[str, Any] = as_json(verdict)
+        return facts
+
+
 def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> Replayed:
-    """Return the stages and arms of a decision; `facts` are what stage.json says of each."""
+    """Return the stages and arms of a decision by rule 6; `facts` are what stage.json says of each."""
+    read = _read(tables, facts)
+    file, everyone = read.file, read.everyone
+    return Replayed(
+        looks=read.looks,
+        everyone=read.arms.get(EVERYONE) if everyone is None else everyone,
+        rule=file.rule,
+        arms=tuple(
+            Arm(id=name, title=ARMS[name].title, evidence=evidence)
+            for name, evidence in read.arms.items()
+            if not is_shared(name)
+        ),
+        shared={name: evidence for name, evidence in read.arms.items() if is_shared(name)},
+        month=month_of(facts[0]["plan"]),
+    )
+
+
+def policies_of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> PolicyReplayed:
+    """Return the stages and arms of a decision by rule 7; `facts` are what stage.json says of each."""
+    read = _read(tables, facts)
+    return PolicyReplayed(
+        looks=read.looks,
+        everyone=read.everyone,
+        rule=read.file.policies,
+        arms=read.arms,
+        month=month_of(facts[0]["plan"]),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Read:
+    file: ReplayFile
+    looks: tuple[Look, ...]
+    everyone: Evidence | None
+    arms: Mapping[str, Evidence]
+
+
+def _read(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> _Read:
     file = msgspec.convert(facts[0]["plan"]["asked"], ReplayFile)
-    incumbent = file.rule.incumbent
+    incumbent, sites = file.rule.incumbent, sites_in(facts[0]["plan"])
     question = Question(recipes=(), incumbent=incumbent, run=file.run, conditions=file.base)
     names = [stage["plan"].get("arm") for stage in facts]
     staged = [(table, stage) for table, stage, name in zip(tables, facts, names, strict=True) if name is None]
     plans = [plan_of_facts(stage["plan"]["stage"]) for _, stage in staged]
     drawn = question.networks(plans)
     seconds = list(itertools.accumulate(stage["core_s"] for _, stage in staged))
+    read = functools.partial(read_evidence, incumbent=incumbent, sites=sites)
     looks = []
     for at in range(len(staged)):
         networks = [network_of(network) for stage in drawn[: at + 1] for network in stage]
         loads = pa.concat_tables([table for table, _ in staged[: at + 1]])
-        evidence = read_evidence(loads, networks, incumbent=incumbent, arm=question.conditions)
+        evidence = read(loads, networks, arm=question.conditions)
         looks.append(Look(evidence=evidence, fraction=min(seconds[at] / (60 * file.budget_minutes), 1.0)))
     of_arms = {}
     for table, name in zip(tables, names, strict=True):
         if name is not None:
-            other = ARMS[name].question(question)
-            own = [network_of(network) for network in other.networks([ARMS[name].plan])[0]]
-            of_arms[name] = read_evidence(table, own, incumbent=incumbent, arm=other.conditions)
-    everyone = of_arms.get(EVERYONE)
+            arm = arm_of(name, file.rule_version)
+            other = arm.question(question)
+            own = [network_of(network) for network in other.networks([arm.plan])[0]]
+            of_arms[name] = read(table, own, arm=other.conditions)
+    everyone = None
     if any(plan.everyone for plan in plans):
-        everyone = read_evidence(loads, networks, incumbent=incumbent, arm=question.everyone)
-    return Replayed(
-        looks=tuple(looks),
-        everyone=everyone,
-        rule=file.rule,
-        arms=tuple(
-            Arm(id=name, title=ARMS[name].title, evidence=evidence)
-            for name, evidence in of_arms.items()
-            if not is_shared(name)
-        ),
-        shared={name: evidence for name, evidence in of_arms.items() if is_shared(name)},
-        month=month_of(facts[0]["plan"]),
-    )
+        everyone = read(loads, networks, arm=question.everyone)
+    return _Read(file=file, looks=tuple(looks), everyone=everyone, arms=of_arms)
 
 
 def of_pairs(table: pa.Table, populations: Iterable[Mapping[str, Any]]) -> Replayed:

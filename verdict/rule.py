@@ -3,10 +3,11 @@
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from replay.runs.policy import PACED, Policy
 
-RULE_VERSION = 6
+RULE_VERSION: Final = 6
 """Version of the rule. Loads name it, and are judged by no other."""
 
 

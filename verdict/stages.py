@@ -25,7 +25,7 @@ from replay.runs.guests import Progress
 from replay.runs.parts import count_parts, plan_of, read_parts, remove_parts, replay_part, replay_parts
 from replay.runs.replay_folder import read_cells, store_loads
 from storage.sums import broken_sums
-from verdict.arms import ARMS
+from verdict.arms import ARMS, SAME, arm_of
 from verdict.deciding import Loaded
 from verdict.evidence import read_evidence
 from verdict.question import Question, network_of
@@ -61,7 +61,13 @@ class Stages:
         self._tables.append(read_cells(place))
         loads = pa.concat_tables(self._tables)
         networks = [network_of(network) for stage in self.question.networks(plans) for network in stage]
-        read = functools.partial(read_evidence, loads, networks, incumbent=self.question.incumbent)
+        read = functools.partial(
+            read_evidence,
+            loads,
+            networks,
+            incumbent=self.question.incumbent,
+            sites=sites_in(self.facts),
+        )
         load_s = self._core_s / (len(loads) + NETWORK_LOADS * len(networks))
         return Loaded(
             evidence=read(arm=self.question.conditions),
@@ -72,7 +78,7 @@ class Stages:
 
     def arm(self, name: str) -> None:
         """Load an arm, unless it is stored; raises ReplayError."""
-        arm, place = ARMS[name], self.folder / f"arm-{name}"
+        arm, place = arm_of(name, self.facts["rule_version"]), self.folder / f"arm-{name}"
         cells = arm.question(self.question).cells([arm.plan])
         plan = plan_of({**self.facts, "stage": stage_facts(arm.plan), "arm": name}, cells, responses=False)
         if not place.exists():
@@ -94,7 +100,17 @@ class Stages:
 def stage_places(folder: Path) -> list[Path]:
     """Return the folders of a decision's whole stages in order, then of its arms."""
     stages = itertools.takewhile(Path.exists, (folder / f"stage-{at:02}" for at in itertools.count(1)))
-    return [*stages, *(place for place in (folder / f"arm-{name}" for name in ARMS) if place.exists())]
+    return [
+        *stages,
+        *(place for place in (folder / f"arm-{name}" for name in (*ARMS, SAME.id)) if place.exists()),
+    ]
+
+
+def sites_in(plan: Mapping[str, Any]) -> dict[int, int] | None:
+    """Return the number of each page's site by visit, as a plan has it; None where a page is a site of its
+    own."""
+    sites = plan.get("sites")
+    return None if sites is None else {int(visit): site for visit, site in sites.items()}
 
 
 def read_facts(place: Path) -> dict[str, Any]:

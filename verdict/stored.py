@@ -292,12 +292,12 @@ def rival_of(verdict: VerdictFacts | None) -> CandidateFacts | None:
     return next((each for each in candidates if verdict and each["window"] == verdict["rival"]), None)
 
 
-def encode_verdict(verdict: VerdictFacts) -> bytes:
+def encode_verdict(verdict: Mapping[str, Any] | VerdictFacts) -> bytes:
     """Return the verdict as the file holds it: sorted names, rounded numbers."""
     return (json.dumps(round_numbers(verdict), indent=2, sort_keys=True, allow_nan=False) + "\n").encode()
 
 
-def write_verdict(folder: Path, verdict: VerdictFacts) -> Path:
+def write_verdict(folder: Path, verdict: Mapping[str, Any] | VerdictFacts) -> Path:
     """Write verdict.json, whole or not at all."""
     path = folder / FILE
     with put_file_in_place(path) as half:

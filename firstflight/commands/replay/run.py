@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,17 +27,18 @@ from replay.runs.parts import count_parts, count_whole_parts, join_parts, replay
 from replay.runs.price import core_seconds
 from storage.data_lock import InUse, making
 from storage.signatures import SigningFailed
-from verdict.arms import ARMS
+from verdict.arms import arm_of, paired
 from verdict.calibration import instrument, read_standing
-from verdict.deciding import ByOnePrice, Loaded, decide
+from verdict.deciding import ByOnePrice, ByTwoUnits, Decider, Decision, Loaded, decide
 from verdict.full_replay import FullReplay, plan_replay
 from verdict.headline import confidence_text
 from verdict.question import STRATA, Question
 from verdict.replay_file import PRESETS, ReplayFile, file_schema, read_file
-from verdict.replayed import Replayed, month_of, of_stages
+from verdict.replayed import PolicyReplayed, Replayed, of_stages, policies_of_stages
+from verdict.rule import RULE_VERSION
 from verdict.sampling import Plan, first_plan
 from verdict.stages import Stages, read_stages
-from verdict.stored import VerdictFacts, write_verdict
+from verdict.stored import write_verdict
 
 EXPECTED = (
     ReplayError,
@@ -102,11 +103,8 @@ def run_replay(
             decided = run_decision(settings, file, source, guests=at_once, only_plan=only_plan)
             if decided:
                 verdict, path = decided
-                lines = [
-                    f"IW {candidate['window']}: {candidate['verdict']}" for candidate in verdict["candidates"]
-                ]
                 because = " ".join(reason["sentence"] for reason in verdict["reasons"])
-                lines += [verdict["headline"], *verdict["sentences"]]
+                lines = [*describe_candidates(verdict), verdict["headline"], *verdict.get("sentences", ())]
                 if verdict["confidence"]:
                     lines.append(confidence_text(verdict["confidence"], because))
                 show(verdict, as_json=as_json, lines=[*lines, str(path)])
@@ -134,18 +132,25 @@ def run_replay(
 
 def run_decision(
     settings: Settings, file: ReplayFile, source: Source, *, guests: int, only_plan: bool
-) -> tuple[VerdictFacts, Path] | None:
+) -> tuple[Mapping[str, Any], Path] | None:
     """Load stages until all is settled, then arms; the verdict and its file, or None of a plan."""
     if "release" not in source.facts:
         raise ValueError("pages: a decision takes a release; for recordings there is the preset har")
-    rule, (conditions,) = file.rule, file.combinations()
+    (conditions,) = file.combinations()
+    decider: Decider[Any]
+    read: Callable[..., Replayed | PolicyReplayed]
+    if file.rule_version == RULE_VERSION:
+        decider, arms, read = ByOnePrice(file.rule), file.arms, of_stages
+    else:
+        decider, arms, read = ByTwoUnits(file.policies), paired(file.arms), policies_of_stages
+    rule = decider.rule
     question = Question(recipes=source.recipes, run=file.run, incumbent=rule.incumbent, conditions=conditions)
     if only_plan:
-        cells = question.cells([first_plan(rule.candidates, rule, STRATA)])
+        cells = question.cells([first_plan(decider.windows, rule, STRATA)])
         click.echo(
-            f"{len(source.recipes):,} pages, {len(rule.candidates)} windows, a first stage of {len(cells):,} "
+            f"{len(source.recipes):,} pages, {len(decider.windows)} windows, a first stage of {len(cells):,} "
             f"loads, about {format_duration(core_seconds(cells))} of a core; all stages at most "
-            f"{format_duration(60 * file.budget_minutes)}, then {len(file.arms)} arms"
+            f"{format_duration(60 * file.budget_minutes)}, then {len(arms)} arms"
         )
         return None
     facts = {
@@ -154,8 +159,11 @@ def run_decision(
         **instrument(),
         "asked": file.asked,
     }
+    if file.rule_version != RULE_VERSION:
+        facts |= {"rule_version": file.rule_version, "sites": source.sites}
     folder = settings.decisions / f"{source.folder}.{file.checksum}"
     stages = Stages(folder, question, find_lab(settings.cache_dir), facts, guests=guests)
+    standing = read_standing(settings.backcast, of=facts)
 
     @contextlib.contextmanager
     def show_progress(what: str, loads: int) -> Iterator[None]:
@@ -166,23 +174,34 @@ def run_decision(
         with show_progress(f"stage {len(plans)}", plans[-1].loads):
             return stages(plans)
 
+    def write_so_far() -> tuple[Mapping[str, Any], Path]:
+        verdict = read(*read_stages(folder)).verdict(standing)
+        return verdict, write_verdict(folder, verdict)
+
     try:
-        for decision in decide(load, ByOnePrice(rule), strata=STRATA, budget_s=60 * file.budget_minutes):
-            replayed = Replayed(
-                looks=decision.looks, everyone=decision.everyone, rule=rule, month=month_of(facts)
-            )
-            verdict = replayed.verdict(read_standing(settings.backcast))
-            write_verdict(folder, verdict)
+        decisions: Iterator[Decision[Any]] = decide(
+            load, decider, strata=STRATA, budget_s=60 * file.budget_minutes
+        )
+        for decision in decisions:
+            verdict, _ = write_so_far()
             click.echo(f"stage {len(decision.plans)}: {verdict['headline']}", err=True)
-        for name in file.arms:
-            with show_progress(name, ARMS[name].plan.loads):
+        for name in arms:
+            with show_progress(name, arm_of(name, file.rule_version).plan.loads):
                 stages.arm(name)
     except KeyboardInterrupt:
         raise Stopped(
             f"whole stages with their verdict, and parts of the next, are kept in {folder}, and {GO_ON}"
         ) from None
-    verdict = of_stages(*read_stages(folder)).verdict(read_standing(settings.backcast))
-    return verdict, write_verdict(folder, verdict)
+    return write_so_far()
+
+
+def describe_candidates(verdict: Mapping[str, Any]) -> list[str]:
+    """Return a line for each candidate, by either rule's verdict."""
+    return [
+        f"IW {candidate.get('window') or candidate['policy']}: "
+        f"{candidate.get('verdict') or candidate.get('standing') or 'shown beside them'}"
+        for candidate in verdict["candidates"]
+    ]
 
 
 def run_full(settings: Settings, full: FullReplay, folder: Path, *, guests: int) -> dict[str, Any]:

@@ -2,12 +2,15 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from firstflight.recorded import import_once
 from firstflight.settings import Settings
+from recordings.pages.same_sites import sites_of
 from releases.catalogue import Release, ReleaseError, find_release
 from replay.recipes.page_recipe import Recipe, read_recipes
 from replay.recipes.recorded import read_recordings
@@ -29,6 +32,9 @@ class Source:
     """Name of the replay's folder, below the folder of all replays."""
     facts: dict[str, Any]
     """The source's fields of replay.json."""
+    sites: dict[str, int] = field(default_factory=dict)
+    """Number of the site of each page of a release, by its visit: the pages of one registrable domain share
+    it."""
 
 
 def find_source(settings: Settings, pages: str | Sequence[str]) -> Source:
@@ -55,7 +61,20 @@ def release_source(release: Release) -> Source:
     if release.recording is not None:
         names = ("quality", "recorded", "source", "commit", "limits", "inferred")
         facts["recorded_pages"] = {name: release.recording.get(name) for name in names}
-    return Source(recipes=read_recipes(release), folder=name, facts=facts)
+    recipes = read_recipes(release)
+    return Source(recipes=recipes, folder=name, facts=facts, sites=number_sites(release, recipes))
+
+
+def number_sites(release: Release, recipes: Sequence[Recipe]) -> dict[str, int]:
+    """Return the number of each page's site, by its visit; a page whose site has no name is one of its
+    own."""
+    known = pq.read_table(release.file("visit"), columns=["id", "rank"], partitioning=None)
+    ranks = dict(zip(known["id"].to_pylist(), known["rank"].to_pylist(), strict=True))
+    sites = sites_of(release)
+    names = dict(zip(sites["rank"].to_pylist(), sites["site"].to_pylist(), strict=True))
+    of_page = {recipe.visit_id: names.get(ranks[recipe.visit_id], recipe.page) for recipe in recipes}
+    numbers = {name: number for number, name in enumerate(sorted(set(of_page.values())))}
+    return {str(visit): numbers[name] for visit, name in sorted(of_page.items())}
 
 
 def recording_source(files: Sequence[Path]) -> Source:

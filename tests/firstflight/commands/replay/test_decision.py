@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -12,10 +13,11 @@ import firstflight.commands.replay.run
 import verdict.arms
 from firstflight.main import main
 from recordings.pages.sets import AUGUST_2025
+from replay.runs.policy import Policy
 from tests.factories.undrawn import undrawn
 from verdict.calibration import read_standing
 from verdict.question import STRATA
-from verdict.replayed import of_stages
+from verdict.replayed import of_stages, policies_of_stages
 from verdict.stages import read_stages
 from verdict.stored import encode_verdict
 
@@ -91,3 +93,53 @@ def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_i
     facts = json.loads((tmp_path / "reports" / "2026" / "v1" / "report.json").read_bytes())
     assert facts["verdict"]["candidates"] == stored["candidates"]
     assert "bbr" in {entry["id"] for entry in facts["verdict"]["ledger"]}
+
+
+@pytest.mark.lab
+def test_a_decision_by_rule_7_judges_policies_in_two_units_and_compares_arms_on_the_same_draws(
+    recorded_releases: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(recorded_releases(AUGUST_2025), tmp_path / "releases")
+    for where in (firstflight.commands.replay.run, verdict.arms):
+        monkeypatch.setattr(where, "STRATA", STRATA[::8])
+    monkeypatch.setattr(verdict.arms, "NETWORKS", 2)
+    monkeypatch.setattr(verdict.arms, "PAGES", 1)
+    candidates = "candidates=['16 paced', '16 paced beyond 100 ms', '20 spread beyond 100 ms']"
+    given = ("rule_version=7", candidates, "budget_minutes=0.05", "arms=['bbr', 'half-loaded']")
+    done = decide(tmp_path, *given)
+    assert done.exit_code == 0, done.output
+    (folder,) = (tmp_path / "decisions").iterdir()
+    assert {path.name for path in folder.iterdir()} == {
+        "stage-01",
+        "arm-default",
+        "arm-bbr",
+        "verdict.json",
+    }
+    stored = json.loads((folder / "verdict.json").read_bytes())
+    assert [candidate["policy"] for candidate in stored["candidates"]] == [
+        "16 paced",
+        "16 paced beyond 100 ms",
+        "20 spread beyond 100 ms",
+        "3",
+        "6",
+    ]
+    assert stored["rule"]["version"] == 7
+    assert stored["headline"].startswith("IW 10 stays")
+    assert "bbr" in {row["id"] for row in stored["ledger"]}
+
+    tables, facts = read_stages(folder)
+    sites = facts[0]["plan"]["sites"]
+    assert len(sites) == 591
+    assert len(set(sites.values())) == 500
+    replayed = policies_of_stages(tables, facts)
+    base, bbr = replayed.arms["default"], replayed.arms["bbr"]
+    assert base.visits.tolist() == bbr.visits.tolist()
+    evidence = replayed.looks[-1].evidence
+    far = Policy.parse("16 paced beyond 100 ms")
+    untouched = ~evidence.touched(far, incumbent=Policy(10))
+    pair = np.column_stack([evidence.at(policy)["page_ms"] for policy in (Policy(10), far)])[untouched]
+    known = pair[np.isfinite(pair).all(axis=1)]
+    assert len(known)
+    assert known[:, 0].tolist() == known[:, 1].tolist()
+    again = replayed.verdict(read_standing(tmp_path / "backcast", of=facts[0]["plan"]))
+    assert encode_verdict(again) == (folder / "verdict.json").read_bytes()
