@@ -98,9 +98,9 @@ class Again:
     def is_sound(self) -> bool | None:
         """Whether no difference is shown; None if there are too few loads for any interval."""
         ends = (self.gain_percent, self.resent_pp)
-        if any(not math.isfinite(interval.upper - interval.lower) for interval in ends):
-            return None
-        return all(interval.lower <= 0 <= interval.upper for interval in ends)
+        if any(interval.excludes_zero for interval in ends):
+            return False
+        return True if all(math.isfinite(interval.upper - interval.lower) for interval in ends) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,8 +139,8 @@ def decision(folder: Path, release: Release) -> Replay:
     plan = facts[0]["plan"]
     if plan["rule_version"] != RULE_VERSION:
         raise ReportError(
-            f"the stages in {folder} are of version {plan['rule_version']} of the rule, this code has "
-            f"{RULE_VERSION}: decide again"
+            f"the stages in {folder} are of version {plan['rule_version']} of the rule, and reports are of "
+            f"{RULE_VERSION}: decide by that, or choose another decision with --replay"
         )
     _check_release(plan, release, str(folder))
     sums = "\n".join(map(checksum_of, stage_places(folder)))

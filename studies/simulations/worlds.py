@@ -238,14 +238,15 @@ class Replay:
 
 
 WORLDS = (
+    World("as in August 2025", (2.1, 0.345), (4.9, 0.07)),
+    World("5 % for a fifth of the price", (5.0, 0.088), (5.0, 0.088)),
+    World("far alone, for half the price", (0.5, 0.4), (5.0, 0.2)),
+    World("far alone, at the price", (0.5, 0.4), (5.0, 0.44)),
+    World("5 % at the price", (5.0, 0.44), (5.0, 0.44)),
     World("no effect", (0.0, 0.0), (0.0, 0.0)),
+    World("5 % for twice the price", (5.0, 0.8), (5.0, 0.8)),
+    World("just worthwhile", (1.0, 0.0), (1.0, 0.0)),
     World("5 % for half the price", (5.0, 0.2), (5.0, 0.2)),
     World("2 % for half the price", (2.0, 0.08), (2.0, 0.08)),
-    World("5 % for twice the price", (5.0, 0.8), (5.0, 0.8)),
-    World("5 % at the price", (5.0, 0.44), (5.0, 0.44)),
-    World("just worthwhile", (1.0, 0.0), (1.0, 0.0)),
-    World("far alone, at half the price", (0.5, 0.4), (5.0, 0.2)),
-    World("far alone, at the price", (0.5, 0.4), (5.0, 0.44)),
-    World("as in August 2025", (2.1, 0.345), (4.9, 0.07)),
     World("5 % for half the price, input error", (5.0, 0.2), (5.0, 0.2), input_error=0.5),
 )

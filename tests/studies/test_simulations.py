@@ -47,6 +47,6 @@ def test_a_verdict_is_held_against_the_truth(rule: int, verdict: str, wrong: boo
 
 
 def test_a_policy_for_far_connections_changes_far_loads_alone() -> None:
-    true = truth(world("far alone, at half the price"), FAR)
+    true = truth(world("far alone, for half the price"), FAR)
     assert true.gain_touched == pytest.approx(5)
     assert true.gain == pytest.approx(100 * (1 - 0.95**0.3135), rel=1e-3)

@@ -214,8 +214,6 @@ def test_a_replay_that_differs_from_itself_has_no_answer() -> None:
     again = {
         **evidence.again,
         "page_ms": evidence.again["page_ms"] * (1.05 + 0.01 * rng.standard_normal(len(evidence))),
-        "bytes_retransmitted": evidence.again["bytes_retransmitted"]
-        + 100 * rng.standard_normal(len(evidence)),
     }
     answer = judge([Look(evidence=dataclasses.replace(evidence, again=again))], FREE.over(FAR), ends=True)
     assert (answer.kind, answer.policy, answer.confidence) == ("no answer", TEN, None)
