@@ -154,12 +154,18 @@ def test_what_is_settled_at_a_look_spends_no_more() -> None:
 
 def test_intervals_only_grow_narrower_from_look_to_look() -> None:
     evidence = loads(4, {FAR: (4.0, 0.1)})
-    first = Look(evidence=evidence.where(np.arange(len(evidence)) < 1500), fraction=0.5)
-    second = Look(evidence=evidence, fraction=1.0)
+    is_first = np.arange(len(evidence)) < 1500
+    times = evidence.values["page_ms"].copy()
+    times[:, 1] *= np.where(is_first, 1.0, np.exp(np.random.default_rng(5).standard_normal(len(evidence))))
+    whole = dataclasses.replace(evidence, values={**evidence.values, "page_ms": times})
+    first, second = Look(evidence=whole.where(is_first), fraction=0.9), Look(evidence=whole, fraction=1.0)
     rule = FREE.over(FAR)
-    one = judge_candidates([first], rule, is_last=False)[0].per_load_pp
-    both = judge_candidates([first, second], rule, is_last=True)[0].per_load_pp
-    assert one.lower <= both.lower <= both.upper <= one.upper
+    one, two, both = (
+        judge_candidates(looks, rule, is_last=len(looks) > 1 or looks[0] is second)[0].per_load_pp
+        for looks in ([first], [second], [first, second])
+    )
+    assert two.upper - two.lower > one.upper - one.lower
+    assert (both.lower, both.upper) == (max(one.lower, two.lower), min(one.upper, two.upper))
 
 
 def test_the_same_loads_count_for_less_among_more_candidates() -> None:
