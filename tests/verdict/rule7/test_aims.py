@@ -44,7 +44,8 @@ def test_errors_of_net_benefit_in_both_units_are_to_shrink() -> None:
 
 
 def test_what_is_worth_it_is_loaded_where_everyone_has_it() -> None:
-    assert aim({FAR: (6.0, 0.05)}, fraction=0.9, rule=RULE).everyone == (FAR,)
+    guarded = aim({FAR: (6.0, 0.05)}, fraction=0.9, rule=RULE)
+    assert (guarded.windows, guarded.everyone) == ((FAR,), (FAR,))
     assert aim({FAR: (6.0, 0.05)}, fraction=0.9).everyone == ()
 
 
