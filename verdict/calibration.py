@@ -409,7 +409,9 @@ def _standing(content: Mapping[str, Any], of: Mapping[str, Any], checksum: str |
         return Standing(content=None, sentence=f"The back-cast is of another format; {AGAIN}.")
     other = " and ".join(what for name, what in INSTRUMENT.items() if content.get(name) != of.get(name))
     if other:
-        return Standing(content=None, sentence=f"The back-cast is of another {other}; {AGAIN}.")
+        # No back-cast of this code is judged by another rule than its own.
+        remedy = f"; {AGAIN}" if of.get("rule_version") == RULE_VERSION else ""
+        return Standing(content=None, sentence=f"The back-cast is of another {other}{remedy}.")
     return Standing(content=content, sentence=sentence(content), checksum=checksum)
 
 

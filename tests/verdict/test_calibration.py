@@ -246,6 +246,14 @@ def test_a_back_cast_of_another_instrument_lowers_the_confidence_and_says_what_t
     assert (outcome["kind"], outcome["confidence"]) == ("stays", "low")
 
 
+def test_no_command_is_named_where_no_back_cast_of_this_code_would_do(tmp_path: Path) -> None:
+    shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    of = {name: shipped[name] for name in INSTRUMENT} | {"rule_version": RULE_VERSION + 1}
+    (reason,) = read_standing(tmp_path, of=of).reasons
+    assert reason.sentence == "The back-cast is of another version of the rule."
+    assert reason.level == "low"
+
+
 def test_the_shipped_back_cast_is_of_the_kernel_player_and_rule_of_this_code() -> None:
     shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))
     kernel = shipped["kernel"]
