@@ -76,11 +76,8 @@ def sentences(answer: Answer, rule: Rule, *, groups: Sequence[str] = ()) -> list
 
     `groups` are clauses on groups of lines with another answer.
     """
-    clause = "; ".join(groups)
-    return [
-        *([f"{candidate_clause(answer.rival, rule)}."] if answer.rival else []),
-        *([f"{clause[:1].upper()}{clause[1:]}."] if groups else []),
-    ]
+    clauses = (candidate_clause(answer.rival, rule) if answer.rival else "", "; ".join(groups))
+    return [f"{clause[:1].upper()}{clause[1:]}." for clause in clauses if clause]
 
 
 def candidate_clause(candidate: Judgement, rule: Rule) -> str:

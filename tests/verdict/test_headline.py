@@ -131,6 +131,11 @@ def test_what_a_window_saves_and_costs_is_said_with_its_sign() -> None:
     assert clause(saving(-0.7, 0.1)).startswith("the loads do not tell whether IW 16 paced saves page time: ")
 
 
+def test_each_sentence_begins_with_a_capital() -> None:
+    said = verdict(saving(-0.7, 0.1))["sentences"]
+    assert said[0].startswith("The loads do not tell")
+
+
 def test_two_means_that_differ_in_sign_are_told_apart() -> None:
     told = clause(quiet(5, 0.1), long_pages_lose=True)
     assert told.startswith("IW 16 paced saves ")
