@@ -1,0 +1,102 @@
+"""What 16 segments paced do to recorded and to forgotten pages, from pairs of loads, and how far it moves."""
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from releases.interval import Interval
+from verdict.effects import Effects, Name, effects_of
+from verdict.evidence import Evidence, Network
+from verdict.student import Floats
+
+PAIRS = Path(__file__).with_name("pairs.parquet")
+"""A row for each page and network: what a load by the candidate differs by from one by the incumbent, of the
+recorded and of the forgotten page."""
+
+COPIES = (RECORDED, FORGOTTEN) = ("recorded", "forgotten")
+
+BEYOND_MS = 100
+"""Round trip to the main document's server from which on a load counts as beyond."""
+
+TAIL = 0.025
+
+SCHEMA = pa.schema(
+    [
+        ("page", pa.int32()),
+        ("site", pa.string()),
+        ("network", pa.string()),
+        ("stratum", pa.int8()),
+        ("share", pa.float64()),
+        ("round_trip_ms", pa.float32()),
+        *((f"log_time_{copy}", pa.float32()) for copy in COPIES),
+        *((f"resent_pp_{copy}", pa.float32()) for copy in COPIES),
+    ]
+)
+
+HEAD = ("loads", "quantity", "sites", "pairs", RECORDED, FORGOTTEN, "difference")
+
+
+def table_of(pairs: pa.Table) -> Iterator[tuple[object, ...]]:
+    """Yield for all loads, and for those beyond 100 ms, both quantities and their difference."""
+    for loads, table in (
+        ("all", pairs),
+        (f"beyond {BEYOND_MS} ms", pairs.filter(pc.field("round_trip_ms") > BEYOND_MS)),
+    ):
+        effects = measure(table)
+        sites = len(pc.unique(table["site"]))
+        for name, quantity in (("page", "G, %"), ("resent", "C, pp")):
+            values = {copy: effects.saved(name, copy, TAIL) for copy in COPIES}
+            shown = [written(value) for value in (*values.values(), difference(effects, name, values))]
+            yield (loads, quantity, sites, len(table), *shown)
+
+
+def measure(table: pa.Table) -> Effects:
+    """Return the effects with the copy in the place of the policy; clusters are sites and networks."""
+    ids, places = np.unique(np.array(table["network"].to_pylist()), return_inverse=True)
+    firsts = np.unique(places, return_index=True)[1]
+    strata, shares = table["stratum"].to_numpy(), table["share"].to_numpy()
+    evidence = Evidence(
+        networks=tuple(
+            Network(id=str(ids[place]), stratum=int(strata[first]), share=float(shares[first]))
+            for place, first in enumerate(firsts)
+        ),
+        visits=np.unique(np.array(table["site"].to_pylist()), return_inverse=True)[1].astype(np.intp),
+        places=places.astype(np.intp),
+        windows=(),
+        values={},
+        again={},
+        states={},
+    )
+    changes: dict[Name, Floats] = {
+        (name, copy): table[f"{column}_{copy}"].to_numpy().astype(np.float64)
+        for name, column in (("page", "log_time"), ("resent", "resent_pp"))
+        for copy in COPIES
+    }
+    return effects_of(evidence, changes)
+
+
+def difference(effects: Effects, name: str, values: Mapping[str, Interval]) -> Interval:
+    """Return the forgotten pages' value less the recorded ones', by the delta method."""
+    slopes = {
+        copy: -100 * math.exp(float(effects.values[effects.names[name, copy]])) if name == "page" else 1.0
+        for copy in COPIES
+    }
+    half = effects.combine(
+        {(name, FORGOTTEN): slopes[FORGOTTEN], (name, RECORDED): -slopes[RECORDED]}
+    ).interval(TAIL)
+    value = values[FORGOTTEN].estimate - values[RECORDED].estimate
+    reach = half.upper - half.estimate
+    return Interval(value, value - reach, value + reach)
+
+
+def written(interval: Interval) -> str:
+    """Return an interval as text.
+
+    >>> written(Interval(1.234, 1, 1.5))
+    '1.23 (1.00 to 1.50)'
+    """
+    return f"{interval.estimate:.2f} ({interval.lower:.2f} to {interval.upper:.2f})"
