@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from releases.interval import Interval
+from studies.pairs import evidence_of_pairs
 from verdict.effects import Effects, Name, effects_of
-from verdict.evidence import Evidence, Network
 from verdict.student import Floats
 
 PAIRS = Path(__file__).with_name("pairs.parquet")
@@ -50,33 +50,21 @@ def table_of(pairs: pa.Table) -> Iterator[tuple[object, ...]]:
         sites = len(pc.unique(table["site"]))
         for name, quantity in (("page", "G, %"), ("resent", "C, pp")):
             values = {copy: effects.saved(name, copy, TAIL) for copy in COPIES}
-            shown = [written(value) for value in (*values.values(), difference(effects, name, values))]
+            shown = [
+                format_interval(value) for value in (*values.values(), difference(effects, name, values))
+            ]
             yield (loads, quantity, sites, len(table), *shown)
 
 
 def measure(table: pa.Table) -> Effects:
     """Return the effects with the copy in the place of the policy; clusters are sites and networks."""
-    ids, places = np.unique(np.array(table["network"].to_pylist()), return_inverse=True)
-    firsts = np.unique(places, return_index=True)[1]
-    strata, shares = table["stratum"].to_numpy(), table["share"].to_numpy()
-    evidence = Evidence(
-        networks=tuple(
-            Network(id=str(ids[place]), stratum=int(strata[first]), share=float(shares[first]))
-            for place, first in enumerate(firsts)
-        ),
-        visits=np.unique(np.array(table["site"].to_pylist()), return_inverse=True)[1].astype(np.intp),
-        places=places.astype(np.intp),
-        windows=(),
-        values={},
-        again={},
-        states={},
-    )
+    sites = np.unique(np.array(table["site"].to_pylist()), return_inverse=True)[1].astype(np.intp)
     changes: dict[Name, Floats] = {
         (name, copy): table[f"{column}_{copy}"].to_numpy().astype(np.float64)
         for name, column in (("page", "log_time"), ("resent", "resent_pp"))
         for copy in COPIES
     }
-    return effects_of(evidence, changes)
+    return effects_of(evidence_of_pairs(table, sites), changes)
 
 
 def difference(effects: Effects, name: str, values: Mapping[str, Interval]) -> Interval:
@@ -93,10 +81,10 @@ def difference(effects: Effects, name: str, values: Mapping[str, Interval]) -> I
     return Interval(value, value - reach, value + reach)
 
 
-def written(interval: Interval) -> str:
+def format_interval(interval: Interval) -> str:
     """Return an interval as text.
 
-    >>> written(Interval(1.234, 1, 1.5))
+    >>> format_interval(Interval(1.234, 1, 1.5))
     '1.23 (1.00 to 1.50)'
     """
     return f"{interval.estimate:.2f} ({interval.lower:.2f} to {interval.upper:.2f})"

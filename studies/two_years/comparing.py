@@ -9,8 +9,9 @@ import pyarrow.compute as pc
 
 from releases.interval import Interval
 from replay.runs.policy import Policy
+from studies.pairs import evidence_of_pairs
 from verdict.effects import BY_ID, Effects, Name, effects_of
-from verdict.evidence import Evidence, Network
+from verdict.evidence import Evidence
 from verdict.rule import RULE
 from verdict.student import Floats
 from verdict.two_years import AFTER, ALL, BEFORE, CANDIDATE, YEARS, Comparison, Worth
@@ -84,28 +85,15 @@ def measure_years(table: pa.Table, *, are_same: bool) -> tuple[Effects, dict[int
     Errors of a difference take both years' networks, and the sites if they `are_same`, for the same draw.
     """
     years, numbers = (table[name].to_numpy().astype(np.intp) for name in ("year", "page"))
-    ids, places = np.unique(np.array(table["network"].to_pylist()), return_inverse=True)
-    firsts = np.unique(places, return_index=True)[1]
-    strata, shares = table["stratum"].to_numpy(), table["share"].to_numpy()
-    networks = tuple(
-        Network(id=str(ids[place]), stratum=int(strata[first]), share=float(shares[first]))
-        for place, first in enumerate(firsts)
-    )
-    evidence = Evidence(
-        networks=networks,
-        visits=numbers if are_same else numbers + 100_000 * (years == AFTER),
-        places=places.astype(np.intp),
-        windows=(),
-        values={},
-        again={},
-        states={},
-    )
+    sites = numbers if are_same else numbers + 100_000 * (years == AFTER)
     changes: dict[Name, Floats] = {
         (name, year): np.where(years == year, table[column].to_numpy().astype(np.float64), np.nan)
         for name, column in zip(QUANTITIES, ("log_time", "resent_pp"), strict=True)
         for year in YEARS
     }
-    return effects_of(evidence, changes), {year: len(np.unique(numbers[years == year])) for year in YEARS}
+    return effects_of(evidence_of_pairs(table, sites), changes), {
+        year: len(np.unique(numbers[years == year])) for year in YEARS
+    }
 
 
 def worth(effects: Effects, year: int) -> Worth:

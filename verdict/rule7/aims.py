@@ -5,7 +5,7 @@ from verdict.effects import Name
 from verdict.judgement import Look
 from verdict.rule import NEARLY
 from verdict.rule7.estimates import NET_BENEFIT, name_of
-from verdict.rule7.judgement import Answer, Judgement, measured
+from verdict.rule7.judgement import Answer, Judgement, measure_look
 from verdict.rule7.rule import UNITS, Rule
 from verdict.sampling import FAVOURED_FROM, Aim
 
@@ -27,7 +27,7 @@ def aim_of(answer: Answer, look: Look, rule: Rule) -> Aim:
     )
     return Aim(
         windows=windows,
-        effects=measured(look, rule),
+        effects=measure_look(look, rule),
         factors=factors,
         everyone=() if is_over else guarded,
     )

@@ -111,7 +111,7 @@ def judge_candidates(looks: Sequence[Look], rule: Rule, *, is_last: bool) -> tup
     used = 0.0
     effects = None
     for look in looks:
-        effects = measured(look, rule)
+        effects = measure_look(look, rule)
         until = rule.error if is_last and look is looks[-1] else spent(look.fraction, error=rule.error)
         error, used = until - used, max(until, used)
         for name, now in family_intervals(effects, names, rule, error=error).items():
@@ -134,7 +134,7 @@ def judge_candidates(looks: Sequence[Look], rule: Rule, *, is_last: bool) -> tup
     return tuple(judgements)
 
 
-def measured(look: Look, rule: Rule) -> Effects:
+def measure_look(look: Look, rule: Rule) -> Effects:
     """Return what decides of the rule's candidates at a look."""
     guards = (GUARDED[guard.quantity] for guard in rule.guards if not guard.everyone)
     quantities = (*FAMILY, *guards)
@@ -184,9 +184,8 @@ def _answer(
     is_last: bool,
 ) -> Answer:
     worth = [candidate.policy for candidate in judgements if candidate.standing == "worth it"]
-    guards = ask_guards(worth, measured(look, rule), everyone, rule)
+    guards = ask_guards(worth, measure_look(look, rule), everyone, rule)
     failed = {check.window for check in guards if is_failed(check, is_last=is_last)}
-    undecided = {check.window for check in guards if not check.holds} - failed
     judgements = tuple(
         replace(candidate, standing="not recommended") if candidate.policy in failed else candidate
         for candidate in judgements
@@ -194,15 +193,10 @@ def _answer(
     again = hold_against_itself(look.evidence, rule.incumbent, looks=len(rule.looks))
     if again.is_sound is False:
         broken = (*broken, f"IW {rule.incumbent} differs from itself over other routes and guests.")
-    chosen = choose(
-        [
-            candidate
-            for candidate in judgements
-            if candidate.standing == "worth it" and candidate.policy not in undecided
-        ],
-        rule,
+    chosen = choose(list_fit(judgements, guards), rule)
+    is_open = any(not check.holds and check.window not in failed for check in guards) or any(
+        candidate.standing == "open" for candidate in judgements
     )
-    is_open = bool(undecided) or any(candidate.standing == "open" for candidate in judgements)
     doubts = [
         *(["The loads leave a policy open."] if is_open else []),
         *([f"Too few loads compare IW {rule.incumbent} with itself."] if again.is_sound is None else []),
@@ -220,6 +214,16 @@ def _answer(
         reasons=reasons,
         broken=broken,
     )
+
+
+def list_fit(judgements: Iterable[Judgement], guards: Iterable[GuardCheck]) -> list[Judgement]:
+    """Return the candidates that may be recommended: worth it, and shown to keep every guard."""
+    doubted = {check.window for check in guards if not check.holds}
+    return [
+        candidate
+        for candidate in judgements
+        if candidate.standing == "worth it" and candidate.policy not in doubted
+    ]
 
 
 def is_failed(check: GuardCheck, *, is_last: bool) -> bool:
@@ -288,12 +292,7 @@ class Recommendation:
 
 def recommend(answer: Answer, others: Mapping[str, Answer], rule: Rule) -> Recommendation:
     """Return what is worth it on the first list and confirmed on every other, by the rule's choice."""
-    undecided = {check.window for check in answer.guards if not check.holds}
-    fit = [
-        candidate
-        for candidate in answer.judgements
-        if candidate.standing == "worth it" and candidate.policy not in undecided and not answer.broken
-    ]
+    fit = [] if answer.broken else list_fit(answer.judgements, answer.guards)
     disagreeing = {
         candidate.policy: tuple(
             name

@@ -60,7 +60,7 @@ def test_worth_it_is_asked_before_at_the_price() -> None:
     assert standing(around(-0.02, 0.01), UNREFUTED, ENOUGH, RULE) == "not worth it"
 
 
-def judged(policy: Policy, lower: float, *, estimate: float | None = None) -> Judgement:
+def make_judgement(policy: Policy, lower: float, *, estimate: float | None = None) -> Judgement:
     middle = lower + 0.05 if estimate is None else estimate
     return Judgement(
         policy=policy,
@@ -87,7 +87,7 @@ def test_the_largest_lower_end_is_chosen_and_of_alike_ones_the_smallest_that_a_s
     lowers: dict[str, float], expected: str
 ) -> None:
     for order in itertools.permutations(lowers):
-        fit = [judged(Policy.parse(text), lowers[text]) for text in order]
+        fit = [make_judgement(Policy.parse(text), lowers[text]) for text in order]
         assert str(choose(fit, RULE)) == expected
 
 
@@ -108,7 +108,7 @@ def test_nothing_is_chosen_of_nothing() -> None:
 def test_another_list_confirms_by_its_own_intervals(
     lower: float, estimate: float, in_sum: Interval, expected: bool
 ) -> None:
-    judgement = dataclasses.replace(judged(FAR, lower, estimate=estimate), in_sum_pp=in_sum)
+    judgement = dataclasses.replace(make_judgement(FAR, lower, estimate=estimate), in_sum_pp=in_sum)
     assert is_confirmed(judgement, RULE) is expected
 
 

@@ -36,7 +36,7 @@ def capture(pid: int, interface: str) -> socket.socket:
     return packets
 
 
-def tell(where: str, packets: socket.socket) -> None:
+def answer_packets(where: str, packets: socket.socket) -> None:
     """Answer with every packet that was captured."""
     lines = []
     while True:
@@ -68,7 +68,7 @@ def main() -> None:
         topology.shape(job["profile"], calibrating=False)
         player.tell([*job["network"], *job["loads"]])
         for name, packets in captures.items():
-            tell(name, packets)
+            answer_packets(name, packets)
     driver.answer(finished=True)
 
 
