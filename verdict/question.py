@@ -59,8 +59,8 @@ class Question:
         """Return the loads of the last of these stages: every window of a page over a network, with the same
         random events.
 
-        A share of the draws also loads the incumbent by another route, and windows of `Plan.everyone` on a
-        half-loaded line.
+        A share of the draws also loads the incumbent by another route, and a share windows of `Plan.everyone`
+        on a half-loaded line.
         """
         *before, plan = plans
         networks = self.networks(plans)[-1]
@@ -68,7 +68,8 @@ class Question:
         pages = page_order(len(self.recipes), run=self.run, first=earlier)
         loaded = {recipe.visit_id: recipe_under(recipe, self.conditions) for recipe in self.recipes}
         draws = len(networks) * plan.pages
-        again = np.random.default_rng([self.run, earlier]).permutation(draws) < plan.again * draws
+        order = np.random.default_rng([self.run, earlier]).permutation(draws)
+        again, everyone = order < plan.again * draws, order < plan.everyone_share * draws
         each = itertools.chain.from_iterable(itertools.repeat(network, plan.pages) for network in networks)
         pairs = zip(each, pages, strict=False)
         return [
@@ -80,16 +81,20 @@ class Question:
                 conditions=conditions,
             )
             for number, (network, (page, seed)) in enumerate(pairs)
-            for window, conditions in self._loads(plan, is_again=bool(again[number]))
+            for window, conditions in self._loads(
+                plan, is_again=bool(again[number]), with_everyone=bool(everyone[number])
+            )
         ]
 
-    def _loads(self, plan: Plan, *, is_again: bool) -> Iterator[tuple[Policy, Conditions]]:
+    def _loads(
+        self, plan: Plan, *, is_again: bool, with_everyone: bool
+    ) -> Iterator[tuple[Policy, Conditions]]:
         """Yield the windows of a draw with their conditions."""
         for window in plan.windows:
             yield window, self.conditions
         if is_again:
             yield self.incumbent, dataclasses.replace(self.conditions, alias=True)
-        for window in (self.incumbent, *plan.everyone) if plan.everyone else ():
+        for window in (self.incumbent, *plan.everyone) if plan.everyone and with_everyone else ():
             yield window, self.everyone
 
 

@@ -1,5 +1,6 @@
 """The file that describes a replay: pages, networks, windows, conditions, and when it ends."""
 
+import dataclasses
 import hashlib
 import json
 import shlex
@@ -56,6 +57,13 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     rule_version: Annotated[
         Literal[6, 7], Meta(description="decided: version of the rule that decides (docs/protocols).")
     ] = RULE_VERSION
+    confirms: Annotated[
+        str | None,
+        Meta(
+            description="decided: pages whose answer these are to confirm, named as in `pages`; their sites "
+            "are left out, and no guards are asked."
+        ),
+    ] = None
     candidates: Annotated[
         tuple[Text, ...],
         Meta(
@@ -171,9 +179,10 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         """Rule 7 with these candidates; ValueError for an incumbent that is not its own."""
         if Policy.parse(self.incumbent) != RULE_7.incumbent:
             raise ValueError(f"rule 7 decides against {RULE_7.incumbent}, not {self.incumbent}")
-        return RULE_7.over(
+        rule = RULE_7.over(
             *(policy for policy in map(Policy.parse, self.candidates) if policy != RULE_7.incumbent)
         )
+        return rule if self.confirms is None else dataclasses.replace(rule, guards=(), shown=())
 
     @property
     def base(self) -> Conditions:
@@ -194,6 +203,8 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         values = {name: value for name, value in msgspec.to_builtins(self).items() if name not in other}
         if self.rule_version == RULE_VERSION:  # older files do not state it
             values.pop("rule_version", None)
+        if self.confirms is None:
+            values.pop("confirms", None)
         return values
 
     @property
@@ -206,7 +217,7 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         return combinations(self.conditions, base=self.base)
 
 
-OF_DECISION = ("rule_version", "run", "budget_minutes", "arms")
+OF_DECISION = ("rule_version", "confirms", "run", "budget_minutes", "arms")
 """Fields of a decision alone."""
 
 OF_ALL = (

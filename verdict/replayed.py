@@ -226,4 +226,5 @@ def plan_of_facts(facts: Mapping[str, Any]) -> Plan:
         windows=tuple(map(Policy.parse, facts["windows"])),
         again=facts["again"],
         everyone=tuple(map(Policy.parse, facts["everyone"])),
+        everyone_share=facts.get("everyone_share", 1.0),
     )

@@ -11,7 +11,7 @@ from replay.runs.policy import Policy
 from verdict.effects import Effects, Name, measure
 from verdict.evidence import Evidence
 from verdict.judgement import Answer
-from verdict.rule import NEARLY, Rule, next_look
+from verdict.rule import NEARLY, RULE_VERSION, Rule, next_look
 from verdict.student import Floats, Integers
 
 MOST_PAGES = 8
@@ -26,6 +26,13 @@ FAVOURED_FROM = 1 / 8
 
 LEAST_NETWORKS = 2
 """Networks of each stratum in the first stage, the fewest that show a spread."""
+
+
+HALF_LOADED_LOADS = 8
+"""What a load on a half-loaded line costs, in loads: other traffic is simulated too."""
+
+MOST_EVERYONE = 0.25
+"""Largest part of a stage that goes to loads on a half-loaded line. Ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +59,8 @@ class Plan:
     """Share of the draws that also hold the incumbent against itself."""
     everyone: tuple[Policy, ...] = ()
     """Windows that are also loaded where all traffic has them, with the incumbent."""
+    everyone_share: float = 1.0
+    """Share of the draws with loads of `everyone`."""
 
     @property
     def loads(self) -> int:
@@ -62,6 +71,10 @@ class Plan:
 
 class Schedule(Protocol):
     """What decides how loads are shared out, of any rule."""
+
+    @property
+    def version(self) -> int:
+        """Version of the rule."""
 
     @property
     def incumbent(self) -> Policy:
@@ -120,6 +133,11 @@ def next_plan(
     windows = tuple(sorted({schedule.incumbent, *aim.windows}))
     again = most_again(schedule, len(windows))
     a_draw = prices.load * (len(windows) + again)
+    everyone_share = 1.0
+    if aim.everyone and schedule.version > RULE_VERSION:
+        whole = prices.load * HALF_LOADED_LOADS * (1 + len(aim.everyone))
+        everyone_share = min(1.0, a_draw * MOST_EVERYONE / (1 - MOST_EVERYONE) / whole)
+        a_draw += everyone_share * whole
     pages = _pages_over_a_network(aim.effects, aim.factors, evidence, prices.network / a_draw)
     total = max(1, int(seconds / (prices.network + pages * a_draw)))
     return Plan(
@@ -128,6 +146,7 @@ def next_plan(
         windows=windows,
         again=again,
         everyone=aim.everyone,
+        everyone_share=everyone_share,
     )
 
 

@@ -142,9 +142,12 @@ def read_stage(place: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stage_facts(plan: Plan) -> dict[str, Any]:
-    """Return a stage as JSON."""
+    """Return a stage as JSON; of one that loads `everyone` in every draw no share, as older ones have it."""
     windows = {name: [str(window) for window in getattr(plan, name)] for name in ("windows", "everyone")}
-    return dataclasses.asdict(plan) | windows
+    facts = dataclasses.asdict(plan) | windows
+    if plan.everyone_share == 1:
+        del facts["everyone_share"]
+    return facts
 
 
 def children_s() -> float:

@@ -61,6 +61,12 @@ def test_windows_of_everyone_are_loaded_on_a_half_loaded_line_beside_the_incumbe
     assert all(cell.conditions.neighbours.everyone for cell in loaded if cell.conditions.neighbours)
 
 
+def test_windows_of_everyone_may_be_loaded_in_a_share_of_the_draws() -> None:
+    plan = dataclasses.replace(SECOND, everyone=(Policy(16),), everyone_share=0.25)
+    loaded = [cell for cell in QUESTION.cells([FIRST, plan]) if cell.conditions.neighbours]
+    assert collections.Counter(cell.policy for cell in loaded) == {TEN: 4, Policy(16): 4}
+
+
 def test_a_drawn_network_counts_by_its_stratum() -> None:
     networks = [network_of(network) for network in QUESTION.networks([FIRST])[0]]
     shares = {network.stratum: network.share for network in networks}

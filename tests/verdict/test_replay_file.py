@@ -88,7 +88,7 @@ def test_a_replay_of_all_takes_no_field_of_a_decision() -> None:
 
 
 def test_a_file_that_is_none_is_refused_with_the_presets(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="is no file and none of the presets demo, edition, har"):
+    with pytest.raises(ValueError, match="is no file and none of the presets confirmation, demo"):
         read_file("editon")
     path = tmp_path / "broken.toml"
     path.write_text("pages =", encoding="utf-8")

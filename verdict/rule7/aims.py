@@ -13,15 +13,16 @@ from verdict.sampling import FAVOURED_FROM, Aim
 def aim_of(answer: Answer, look: Look, rule: Rule) -> Aim:
     """Return what more loads are to tell: the net benefits of open candidates in both units.
 
-    From an eighth of the budget on, only those whose estimates are worth it are loaded, if any is. What is
-    worth it with a guard to be shown is loaded on.
+    From an eighth of the budget on, only those whose estimates are worth it are loaded, if any is, and also
+    on a half-loaded line: it may be shown at the last look that they are. What is worth it with a guard to be
+    shown is loaded on.
     """
-    guarded = tuple(
-        dict.fromkeys(check.window for check in answer.guards if check.holds is None and check.guard.everyone)
-    )
+    favoured = _favoured(answer, look.fraction, rule)
+    asks_everyone = any(guard.everyone for guard in rule.guards)
+    guarded = {check.window for check in answer.guards if check.holds is None and check.guard.everyone}
     unshown = {check.window for check in answer.guards if check.holds is None}
     is_over = answer.is_settled or bool(answer.broken)
-    windows = () if is_over else tuple(sorted({*_to_load(answer, look.fraction, rule), *unshown}))
+    windows = () if is_over else tuple(sorted({*(favoured or answer.having("open")), *unshown}))
     factors: tuple[dict[Name, float], ...] = tuple(
         {(name_of(NET_BENEFIT, unit), policy): 1.0} for policy in windows for unit in UNITS
     )
@@ -29,15 +30,15 @@ def aim_of(answer: Answer, look: Look, rule: Rule) -> Aim:
         windows=windows,
         effects=measure_look(look, rule),
         factors=factors,
-        everyone=() if is_over else guarded,
+        everyone=() if is_over else tuple(sorted({*(favoured if asks_everyone else ()), *guarded})),
     )
 
 
-def _to_load(answer: Answer, fraction: float, rule: Rule) -> tuple[Policy, ...]:
+def _favoured(answer: Answer, fraction: float, rule: Rule) -> tuple[Policy, ...]:
+    if fraction < NEARLY * FAVOURED_FROM:
+        return ()
     undecided = [candidate for candidate in answer.judgements if candidate.standing == "open"]
-    favoured = [candidate for candidate in undecided if _looks_worth_it(candidate, rule)]
-    chosen = favoured if favoured and fraction >= NEARLY * FAVOURED_FROM else undecided
-    return tuple(candidate.policy for candidate in chosen)
+    return tuple(candidate.policy for candidate in undecided if _looks_worth_it(candidate, rule))
 
 
 def _looks_worth_it(candidate: Judgement, rule: Rule) -> bool:

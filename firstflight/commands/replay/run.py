@@ -13,7 +13,7 @@ import msgspec
 from firstflight.bars import bar as progress_bar
 from firstflight.commands.options import AS_JSON, show
 from firstflight.commands.replay.lab import find_lab
-from firstflight.commands.replay.sources import Source, find_source
+from firstflight.commands.replay.sources import Source, find_source, leave_out_sites
 from firstflight.commit import code_commit
 from firstflight.errors import GO_ON, Stopped, one_line
 from firstflight.settings import Settings
@@ -98,6 +98,8 @@ def run_replay(
         file = read_file(name, given)
         settings.check_signer()
         source = find_source(settings, file.pages)
+        if file.confirms is not None:
+            source = leave_out_sites(settings, source, file.confirms)
         at_once = guests or len(usable_cpus())
         if file.until == "decided":
             decided = run_decision(settings, file, source, guests=at_once, only_plan=only_plan)

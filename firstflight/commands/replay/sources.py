@@ -1,5 +1,6 @@
 """The pages of a replay: of a release, or of recordings."""
 
+import dataclasses
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -32,9 +33,15 @@ class Source:
     """Name of the replay's folder, below the folder of all replays."""
     facts: dict[str, Any]
     """The source's fields of replay.json."""
-    sites: dict[str, int] = field(default_factory=dict)
-    """Number of the site of each page of a release, by its visit: the pages of one registrable domain share
+    names: dict[int, str] = field(default_factory=dict)
+    """Name of the site of each page of a release, by its visit: the pages of one registrable domain share
     it."""
+
+    @property
+    def sites(self) -> dict[str, int]:
+        """Number of the site of each page, by its visit."""
+        numbers = {name: number for number, name in enumerate(sorted({*self.names.values()}))}
+        return {str(visit): numbers[name] for visit, name in sorted(self.names.items())}
 
 
 def find_source(settings: Settings, pages: str | Sequence[str]) -> Source:
@@ -52,6 +59,24 @@ def find_source(settings: Settings, pages: str | Sequence[str]) -> Source:
     return release_source(require_sound(settings, release))
 
 
+def leave_out_sites(settings: Settings, source: Source, other: str) -> Source:
+    """Return a release's pages whose sites another release does not have; its facts name the other."""
+    if "release" not in source.facts:
+        raise ValueError("confirms: the pages to confirm by are those of a release")
+    known = find_source(settings, other)
+    kept = [
+        recipe for recipe in source.recipes if source.names[recipe.visit_id] not in {*known.names.values()}
+    ]
+    if not kept:
+        raise ValueError(f"confirms: every site of {source.folder} is one of {known.folder}")
+    return dataclasses.replace(
+        source,
+        recipes=kept,
+        facts={**source.facts, "confirms": known.facts["release"]},
+        names={recipe.visit_id: source.names[recipe.visit_id] for recipe in kept},
+    )
+
+
 def release_source(release: Release) -> Source:
     """Return all pages of a release; what a recorded one says of itself goes along."""
     name = str(release.manifest.crawl)
@@ -62,19 +87,16 @@ def release_source(release: Release) -> Source:
         names = ("quality", "recorded", "source", "commit", "limits", "inferred")
         facts["recorded_pages"] = {name: release.recording.get(name) for name in names}
     recipes = read_recipes(release)
-    return Source(recipes=recipes, folder=name, facts=facts, sites=number_sites(release, recipes))
+    return Source(recipes=recipes, folder=name, facts=facts, names=name_sites(release, recipes))
 
 
-def number_sites(release: Release, recipes: Sequence[Recipe]) -> dict[str, int]:
-    """Return the number of each page's site, by its visit; a page whose site has no name is one of its
-    own."""
+def name_sites(release: Release, recipes: Sequence[Recipe]) -> dict[int, str]:
+    """Return the name of each page's site, by its visit; a page whose site has no name is one of its own."""
     known = pq.read_table(release.file("visit"), columns=["id", "rank"], partitioning=None)
     ranks = dict(zip(known["id"].to_pylist(), known["rank"].to_pylist(), strict=True))
     sites = sites_of(release)
     names = dict(zip(sites["rank"].to_pylist(), sites["site"].to_pylist(), strict=True))
-    of_page = {recipe.visit_id: names.get(ranks[recipe.visit_id], recipe.page) for recipe in recipes}
-    numbers = {name: number for number, name in enumerate(sorted(set(of_page.values())))}
-    return {str(visit): numbers[name] for visit, name in sorted(of_page.items())}
+    return {recipe.visit_id: names.get(ranks[recipe.visit_id], recipe.page) for recipe in recipes}
 
 
 def recording_source(files: Sequence[Path]) -> Source:

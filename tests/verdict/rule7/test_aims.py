@@ -14,7 +14,7 @@ from verdict.judgement import Look
 from verdict.rule7.aims import aim_of
 from verdict.rule7.judgement import Answer, judge
 from verdict.rule7.rule import RULE, Rule
-from verdict.sampling import Aim, Plan, Prices
+from verdict.sampling import HALF_LOADED_LOADS, Aim, Plan, Prices, next_plan
 
 FREE = dataclasses.replace(RULE, guards=())
 PRICES = Prices(network=0.06, load=0.02)
@@ -47,6 +47,26 @@ def test_what_is_worth_it_is_loaded_where_everyone_has_it() -> None:
     guarded = aim({FAR: (6.0, 0.05)}, fraction=0.9, rule=RULE)
     assert (guarded.windows, guarded.everyone) == ((FAR,), (FAR,))
     assert aim({FAR: (6.0, 0.05)}, fraction=0.9).everyone == ()
+
+
+def test_what_looks_worth_it_late_is_loaded_where_everyone_has_it_before_it_is_shown() -> None:
+    assert aim({FAR: (3.0, 0.05)}, fraction=1 / 16, noise=0.1, rule=RULE).everyone == ()
+    assert aim({FAR: (3.0, 0.05)}, fraction=1 / 8, noise=0.1, rule=RULE).everyone == (FAR,)
+    assert aim({FAR: (3.0, 0.05)}, fraction=1 / 8, noise=0.1).everyone == ()
+
+
+def test_loads_of_a_half_loaded_line_take_a_quarter_of_a_stage() -> None:
+    rule = RULE.over(FAR)
+    evidence = noisy(np.random.default_rng(1), 3000, {FAR: (3.0, 0.05)}, noise=0.1)
+    look = Look(evidence=evidence, fraction=1 / 8)
+    aim_here = aim_of(judge([look], rule, ends=False), look, rule)
+    plan = next_plan(aim_here, evidence, rule, fraction=1 / 8, budget_s=7200, prices=PRICES)
+    assert plan is not None
+    draws = plan.pages * sum(plan.networks.values())
+    seconds = plan.loads * PRICES.load + sum(plan.networks.values()) * PRICES.network
+    shared = 2 * plan.everyone_share * draws * HALF_LOADED_LOADS * PRICES.load
+    assert seconds + shared == pytest.approx(7200 / 8, rel=0.02)
+    assert shared == pytest.approx((seconds + shared) / 4, rel=0.2)
 
 
 def decided(

@@ -1,5 +1,6 @@
 """`firstflight replay run` on a release or on recordings."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from firstflight.commands.replay.sources import find_source, leave_out_sites
 from firstflight.main import main
+from firstflight.recorded import import_once
 from firstflight.settings import from_environment
 from tests.factories.made_up_recording import write_har
 
@@ -44,6 +47,25 @@ def test_pages_that_are_none_are_one_line(
     done = CliRunner().invoke(main, ["replay", "run", "har", "--set", given])
     assert (done.exit_code, done.output.count("\n")) == (1, 1)
     assert complaint in done.output
+
+
+def test_pages_that_confirm_are_of_sites_that_the_others_do_not_have(tmp_path: Path) -> None:
+    settings = dataclasses.replace(from_environment(), data_dir=tmp_path)
+    import_once(settings)
+    august = find_source(settings, "recorded")
+    half = dataclasses.replace(august, names={visit: f"{visit % 2}" for visit in august.names})
+    left = leave_out_sites(settings, dataclasses.replace(half, folder="other"), "recorded")
+    assert len(left.recipes) == len(august.recipes)
+    assert left.facts["confirms"] == august.facts["release"]
+    with pytest.raises(ValueError, match="every site"):
+        leave_out_sites(settings, august, "recorded")
+    one = min(august.names)
+    mixed = dataclasses.replace(
+        august, names={**dict.fromkeys(august.names, "elsewhere"), one: august.names[one]}
+    )
+    assert {recipe.visit_id for recipe in leave_out_sites(settings, mixed, "recorded").recipes} == {
+        visit for visit in august.names if visit != one
+    }
 
 
 @pytest.mark.lab
