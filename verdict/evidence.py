@@ -21,6 +21,8 @@ COLUMNS = (
     "response_latency_ms",
     "payload_bytes",
     "bytes_retransmitted",
+    "bytes_dropped",
+    "bytes_spurious",
     "responses",
     "responses_own_retransmitted",
     "connections",

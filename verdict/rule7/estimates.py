@@ -25,6 +25,10 @@ GAIN, RESENT, NET_BENEFIT = "gain", "resent", "net benefit"
 """Page time saved in per cent, payload sent again in percentage points, and price times the first less the
 second."""
 
+PARTS = {"dropped": "bytes_dropped", "spurious": "bytes_spurious"}
+"""Of what is sent again, what the bottleneck's queue dropped and what had arrived before, in percentage
+points, by column; the rest was lost on the line. They decide nothing."""
+
 TOUCHED = "gain of touched loads"
 """Page time saved of the loads with a connection that the policy is for, in per cent, per load."""
 
@@ -87,7 +91,8 @@ def pairs_of(
     )
 
 
-RESENT_COLUMNS = ("bytes_retransmitted", "payload_bytes")
+PAYLOAD = "payload_bytes"
+RESENT_COLUMNS = ("bytes_retransmitted", PAYLOAD)
 
 
 def measure(
@@ -111,9 +116,9 @@ def values_of(
     values: dict[str, Floats] = {}
     for unit in UNITS:
         gain, resent = (
-            (_gain_per_load(pairs, rule.time), _resent_per_load(pairs))
+            (_gain_per_load(pairs, rule.time), _share_per_load(pairs, *RESENT_COLUMNS))
             if unit == PER_LOAD
-            else (_gain_in_sum(pairs, rule.time), _resent_in_sum(pairs))
+            else (_gain_in_sum(pairs, rule.time), _share_in_sum(pairs, *RESENT_COLUMNS))
         )
         values[name_of(GAIN, unit)] = gain
         values[name_of(RESENT, unit)] = resent
@@ -121,8 +126,14 @@ def values_of(
     touched = evidence.touched(policy, incumbent=rule.incumbent)[pairs.known]
     values[TOUCHED] = _gain_per_load(pairs, rule.time, of=touched)
     values[MILLISECONDS] = pairs.base[rule.time] - pairs.load[rule.time]
-    wanted = {*values, SLOW, SHORT_FLOWS} if quantities is None else {*quantities}
+    parts = [name_of(name, unit) for name in PARTS for unit in UNITS]
+    wanted = {*values, *parts, SLOW, SHORT_FLOWS} if quantities is None else {*quantities}
     whole = {name: pairs.spread(array) for name, array in values.items() if name in wanted}
+    for part, column in PARTS.items():
+        if name_of(part, PER_LOAD) in wanted:
+            sent = pairs_of(evidence, policy, (column, PAYLOAD), incumbent=rule.incumbent)
+            whole[name_of(part, PER_LOAD)] = sent.spread(_share_per_load(sent, column, PAYLOAD))
+            whole[name_of(part, IN_SUM)] = sent.spread(_share_in_sum(sent, column, PAYLOAD))
     for name, column in ((SLOW, rule.time), (SHORT_FLOWS, "short_flow_ms")):
         if name in wanted:
             of_slow = name == SLOW
@@ -149,18 +160,15 @@ def _gain_in_sum(pairs: Pairs, column: str) -> Floats:
     return -100 * (_ratio(pairs, pairs.load[column], pairs.base[column]) - 1)
 
 
-def _resent_per_load(pairs: Pairs) -> Floats:
-    """Return how much more of its payload each load sends again, in percentage points."""
-    again, whole = RESENT_COLUMNS
-    difference: Floats = 100 * (pairs.load[again] / pairs.load[whole] - pairs.base[again] / pairs.base[whole])
+def _share_per_load(pairs: Pairs, part: str, whole: str) -> Floats:
+    """Return how much larger a part of each load is, in percentage points."""
+    difference: Floats = 100 * (pairs.load[part] / pairs.load[whole] - pairs.base[part] / pairs.base[whole])
     return difference
 
 
-def _resent_in_sum(pairs: Pairs) -> Floats:
-    """Return values whose mean is how much more of all payload is sent again, in percentage points."""
-    now, before = (
-        _ratio(pairs, *(side[name] for name in RESENT_COLUMNS)) for side in (pairs.load, pairs.base)
-    )
+def _share_in_sum(pairs: Pairs, part: str, whole: str) -> Floats:
+    """Return values whose mean is how much larger a part of all loads is, in percentage points."""
+    now, before = (_ratio(pairs, side[part], side[whole]) for side in (pairs.load, pairs.base))
     return 100 * (now - before)
 
 

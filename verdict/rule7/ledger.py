@@ -192,6 +192,7 @@ class GroupAnswer:
     title: str
     share: float
     """Share of the population's loads."""
+    evidence: Evidence
     answer: Answer
 
 
@@ -209,13 +210,14 @@ def judge_groups(
         shared = None
         if everyone is not None:
             shared = select_draws(everyone, group.of(everyone, rule.incumbent))
-        inside = Look(evidence=select_draws(look.evidence, mask))
+        inside = select_draws(look.evidence, mask)
         answers.append(
             GroupAnswer(
                 id=group.id,
                 title=group.title,
                 share=share_of_draws(look.evidence, mask),
-                answer=judge([inside], own, ends=True, everyone=shared),
+                evidence=inside,
+                answer=judge([Look(evidence=inside)], own, ends=True, everyone=shared),
             )
         )
     return tuple(answers)

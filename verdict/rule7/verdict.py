@@ -7,7 +7,7 @@ from releases.interval import Interval
 from replay.runs.policy import Policy
 from verdict.evidence import Evidence
 from verdict.judgement import Kind, Level, Look, Reason
-from verdict.rule7.estimates import FAMILY, MILLISECONDS, measure
+from verdict.rule7.estimates import FAMILY, MILLISECONDS, NET_BENEFIT, PARTS, RESENT, measure
 from verdict.rule7.headline import headline
 from verdict.rule7.judgement import Answer, Standing, judge
 from verdict.rule7.ledger import Arm, Row, judge_groups, make_ledger
@@ -131,7 +131,7 @@ def verdict_of(
                 share=group.share,
                 kind=group.answer.kind,
                 policy=group.answer.policy,
-                candidates=candidates_of(group.answer, None, rule, shown=()),
+                candidates=candidates_of(group.answer, group.evidence, rule, shown=()),
                 guards=guards_of(group.answer),
             )
             for group in judge_groups(looks[-1], rule, everyone=everyone)
@@ -150,30 +150,21 @@ def asked_about(answer: Answer, rule: Rule) -> Policy:
 
 
 def candidates_of(
-    answer: Answer, evidence: Evidence | None, rule: Rule, *, shown: Sequence[Policy]
+    answer: Answer, evidence: Evidence, rule: Rule, *, shown: Sequence[Policy]
 ) -> tuple[Candidate, ...]:
-    """Return every candidate, then what is shown beside them; all quantities where there is evidence for
-    them."""
+    """Return every candidate, then what is shown beside them, with all quantities."""
     judged = {judgement.policy: judgement for judgement in answer.judgements}
     policies = (*judged, *shown)
-    effects = None if evidence is None else measure(evidence, policies, rule)
+    effects = measure(evidence, policies, rule)
     candidates = []
     for policy in policies:
-        beside = (
-            ()
-            if effects is None
-            else tuple(
-                Beside(
-                    id=name,
-                    unit=unit_of(name),
-                    interval=effects.of(name, policy).interval(rule.error / 2),
-                )
-                for name, at in effects.names
-                if at == policy and name not in FAMILY
-            )
+        beside = tuple(
+            Beside(id=name, unit=unit_of(name), interval=effects.of(name, policy).interval(rule.error / 2))
+            for name, at in effects.names
+            if at == policy and name not in FAMILY
         )
         judgement = judged.get(policy)
-        pairs = 0 if effects is None else int(effects.draws[effects.names[FAMILY[0], policy]])
+        pairs = int(effects.draws[effects.names[FAMILY[0], policy]])
         candidates.append(
             Candidate(
                 policy=policy,
@@ -196,7 +187,7 @@ def unit_of(quantity: str) -> str:
     """
     if quantity == MILLISECONDS:
         return "ms"
-    return "pp" if quantity.startswith(("resent", "net benefit")) else "%"
+    return "pp" if quantity.startswith((RESENT, NET_BENEFIT, *PARTS)) else "%"
 
 
 def guards_of(answer: Answer) -> tuple[GuardResult, ...]:

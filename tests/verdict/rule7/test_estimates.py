@@ -131,3 +131,16 @@ def test_an_input_is_compared_on_its_own_draws() -> None:
     assert apart.upper - apart.lower < (alone.upper - alone.lower) / 20
     with pytest.raises(ValueError, match="same draws"):
         difference(other.where(np.arange(400) < 399), base, PACED, (RULE, RULE), tail=0.025)
+
+
+def test_what_queues_dropped_and_what_had_arrived_are_told_apart_in_both_units() -> None:
+    columns = {
+        "bytes_dropped": [[0.0, 10_000.0], [0.0, 0.0]],
+        "bytes_spurious": [[0.0, 0.0], [0.0, 30_000.0]],
+    }
+    values = {**TWO.values, **{name: np.array(rows) for name, rows in columns.items()}}
+    apart = dataclasses.replace(TWO, values=values)
+    for name, per_load, in_sum in (("dropped", 1 / 2, 1 / 4), ("spurious", 1 / 2, 3 / 4)):
+        assert value(apart, name_of(name, PER_LOAD)) == pytest.approx(per_load)
+        assert value(apart, name_of(name, IN_SUM)) == pytest.approx(in_sum)
+        assert np.isnan(value(TWO, name_of(name, PER_LOAD)))
