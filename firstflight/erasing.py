@@ -205,14 +205,14 @@ def _read_sound(root: Path) -> Iterator[Release]:
 
 
 def _find_derived(settings: Settings, site: Withdrawal, holding: list[Release]) -> Iterator[Path]:
-    """Yield folders of replays, decisions and unfinished builds that must be removed."""
+    """Yield folders of replays and unfinished builds that must be removed."""
     withdrawn = {(str(release.crawl), release.version) for release in holding}
     withdrawn |= {
         (str(version.crawl), version.version)
         for version in iter_versions(settings.releases)
         if isinstance(version, Withdrawn)
     }
-    for folder in [*_list_folders(settings.replays), *_list_folders(settings.decisions)]:
+    for folder in _list_folders(settings.replays):
         parts = [folder, *(part for part in folder.iterdir() if part.is_dir())]
         if any(_read_source(part) in withdrawn for part in parts) or mentions(folder, site):
             yield folder

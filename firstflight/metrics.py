@@ -3,13 +3,15 @@
 Crawls that are not sealed have metrics, and the one that was sealed last: its totals stay until the next.
 """
 
+import collections
+import contextlib
 import datetime
-import json
 import operator
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+import pyarrow.parquet as pq
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from sqlalchemy import Engine
@@ -18,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from crawler.campaign.status import Status, count_status
 from firstflight.progress import database_bytes
 from firstflight.settings import Settings
+from replay.runs.replay_folder import count_states
 from schema.crawls import name_of
 from schema.tables import Crawl
 from storage.crawls import crawls
@@ -197,12 +200,10 @@ class Replays(Collector):
     def collect(self) -> Iterable[Metric]:
         """Yield cells by state."""
         cells: list[tuple[tuple[str, str], float]] = []
-        for path in sorted(self._folder.glob("*/replay.json")):
-            try:
-                facts = json.loads(path.read_text(encoding="utf-8"))
-                counts = {state: int(number) for state, number in facts["cells"].items()}
-            except (OSError, ValueError, KeyError, TypeError, AttributeError):
-                continue  # `firstflight report build` says what is wrong with it
-            name = path.parent.name
-            cells += [((name, state), number) for state, number in counts.items()]
-        yield gauge("replay_cells", "Cells by state.", cells, labels=["crawl", "state"])
+        for folder in sorted(self._folder.glob("*")):
+            states = collections.Counter[str]()
+            for path in folder.glob("*/cells.parquet"):
+                with contextlib.suppress(OSError, ValueError, KeyError):  # `firstflight verify` names it
+                    states.update(count_states(pq.ParquetFile(path).read(columns=["state"])))
+            cells += [((folder.name, state), number) for state, number in states.items()]
+        yield gauge("replay_cells", "Cells by state.", cells, labels=["replay", "state"])

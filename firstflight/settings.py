@@ -4,6 +4,8 @@ import dataclasses
 import os
 from pathlib import Path
 
+import click
+
 from schema.authors import Author
 from storage.signatures import Signer
 
@@ -120,13 +122,22 @@ class Settings:
 
     @property
     def replays(self) -> Path:
-        """Folder of replay cells, one folder a crawl."""
-        return self.data_dir / "replays"
+        """Folder of replays, one folder a crawl and what was asked.
 
-    @property
-    def decisions(self) -> Path:
-        """Folder of decisions, one folder a crawl and what was asked."""
-        return self.data_dir / "decisions"
+        Raises click.ClickException if replays lie as an earlier version of firstflight put them.
+        """
+        folder, decisions = self.data_dir / "replays", self.data_dir / "decisions"
+        if decisions.is_dir() and any(decisions.iterdir()):
+            raise click.ClickException(
+                f"an earlier version of firstflight put decisions into {decisions}: move them to {folder} by "
+                f"`mkdir -p {folder} && mv {decisions}/* {folder}`"
+            )
+        for old in folder.glob("*/replay.json"):
+            raise click.ClickException(
+                f"an earlier version of firstflight made the replay in {old.parent}: move it away, and "
+                "replay again"
+            )
+        return folder
 
     @property
     def backcast(self) -> Path:

@@ -1,5 +1,5 @@
-"""Checks everything that is stored: the database, releases, replays with their parts, reports with their
-withdrawals, and fetched populations."""
+"""Checks everything that is stored: the database, releases, stages of replays with their parts, reports with
+their withdrawals, and fetched populations."""
 
 import dataclasses
 import itertools
@@ -32,7 +32,7 @@ from storage.report_versions import EDITION, all_report_versions
 from storage.signatures import Signature, state
 from storage.sums import broken_sums, find_misstated, manifest_of, sums_of
 
-FolderKind = Literal["replay", "part", "stage", "report", "withdrawal", "erratum"]
+FolderKind = Literal["stage", "part", "report", "withdrawal", "erratum"]
 """What a folder with checksums holds."""
 
 Kind = Literal["erasure", "database", "release", "population"] | FolderKind
@@ -101,8 +101,7 @@ def list_checks(settings: Settings, engine: Engine | None) -> list[Check]:
         ("erasure", UNFINISHED, _list_unfinished_erasures(settings)),
         ("database", "PostgreSQL", _list_crawl_checks(engine)),
         ("release", settings.releases, _list_version_checks(settings, engine, versions)),
-        ("replay", settings.replays, list_folder_checks(settings, _list_replays(settings), versions)),
-        ("stage", settings.decisions, list_folder_checks(settings, _list_stages(settings), versions)),
+        ("stage", settings.replays, list_folder_checks(settings, _list_stages(settings), versions)),
         ("report", settings.reports, list_folder_checks(settings, _list_reports(settings), versions)),
         (
             "erratum",
@@ -176,27 +175,19 @@ def _list_population_checks(folder: Path) -> Iterator[Check]:
 
 
 def list_stored_folders(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
-    """Return replays, their parts, stages, versions of reports, notices of withdrawal and errata of releases:
-    kind, name and folder, in the order of their names."""
-    return itertools.chain(
-        _list_replays(settings), _list_stages(settings), _list_reports(settings), _list_errata(settings)
-    )
-
-
-def _list_replays(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
-    for folder in _list_folders(settings.replays):
-        if folder.suffix == ".parts":
-            for part in _list_folders(folder):
-                yield "part", f"{folder.stem} {part.name}", part
-        else:
-            yield "replay", folder.name, folder
+    """Return stages of replays, their parts, versions of reports, notices of withdrawal and errata of
+    releases: kind, name and folder, in the order of their names."""
+    return itertools.chain(_list_stages(settings), _list_reports(settings), _list_errata(settings))
 
 
 def _list_stages(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
-    for decision in _list_folders(settings.decisions):
-        for stage in _list_folders(decision):
-            if stage.suffix != ".parts":
-                yield "stage", f"{decision.name} {stage.name}", stage
+    for replay in _list_folders(settings.replays):
+        for stage in _list_folders(replay):
+            if stage.suffix == ".parts":
+                for part in _list_folders(stage):
+                    yield "part", f"{replay.name} {stage.stem} {part.name}", part
+            else:
+                yield "stage", f"{replay.name} {stage.name}", stage
 
 
 def _list_reports(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
@@ -283,8 +274,8 @@ def find_misplacement(
         yield from _other_releases(folder, releases)
     match manifest.get("release"):
         case {"crawl": str(crawl), "version": int(version), "checksum": checksum}:
-            if kind == "replay" and crawl != folder.name:
-                yield f"it is the replay of {crawl}"
+            if kind == "stage" and folder.parent.name.rpartition(".")[0] != crawl:
+                yield f"it is a stage of {crawl}"
             # The release of an edition is imported anew, and its manifest has another commit.
             is_edition = kind == "report" and EDITION in name
             if releases.get((crawl, version), checksum) != checksum and not is_edition:

@@ -129,9 +129,9 @@ class FailureFacts(TypedDict):
 
 
 class ProvenanceFacts(TypedDict, total=False):
-    """Everything that the loads of a replay depend on, as replay.json or the stages of a decision state it.
+    """Everything that the loads of a replay depend on, as its stages state it.
 
-    A full replay states its parameters, a decision what was asked and its last stage.
+    A replay of every page over every network states its parameters, a decision its last stage.
     """
 
     format_version: int
@@ -145,7 +145,7 @@ class ProvenanceFacts(TypedDict, total=False):
     recordings: JsonValue
     kernel: KernelFacts
     player: str
-    programs: dict[str, str] | list[dict[str, str]]
+    programs: dict[str, str]
     """SHA-256 of the programs that ran."""
     asked: dict[str, JsonValue]
     """What the replay's file had in place of the defaults."""
@@ -156,7 +156,6 @@ class ProvenanceFacts(TypedDict, total=False):
     populations: list[dict[str, JsonValue]]
     gates: Required[ChecksFacts]
     failures: list[FailureFacts]
-    guests: int
     core_s: float
     virtual_s: float
 
@@ -165,7 +164,7 @@ class ReplayFacts(TypedDict):
     """The extent of a replay, and everything that its loads depend on."""
 
     name: str
-    stages: int | None
+    stages: int
     loads: int
     states: dict[str, int]
     pages: int

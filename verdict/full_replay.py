@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from replay.lab.guest_process import Lab
 from replay.networks.copula import PAPER_POPULATIONS
 from replay.networks.population_csv import CsvPopulation, PopulationError, read_population
 from replay.networks.populations import PROFILES
@@ -27,14 +28,14 @@ class FullReplay:
 
     cells: Sequence[Cell]
     facts: dict[str, Any]
-    """Everything that the cells depend on, for replay.json."""
+    """Everything that the cells depend on, for stage.json."""
     sentence: str
     """Its extent in one line."""
 
-    @property
-    def plan(self) -> dict[str, Any]:
-        """The plan that all parts state."""
-        return plan_of(self.facts, self.cells, responses=self.facts["asked"]["responses"])
+    def plan(self, lab: Lab) -> dict[str, Any]:
+        """Return the plan of its one stage."""
+        facts = {**self.facts, "programs": dict(lab.sums())}
+        return plan_of(facts, self.cells, responses=self.facts["asked"]["responses"])
 
 
 def plan_replay(
@@ -42,7 +43,7 @@ def plan_replay(
 ) -> FullReplay:
     """Return the replay of these pages that the file describes.
 
-    `source` are the pages' fields of replay.json, `populations` is the folder of stored ones. Raises
+    `source` are the pages' fields of stage.json, `populations` is the folder of stored ones. Raises
     PopulationError or ReplayError.
     """
     profiles, weights, which = networks_of(file, populations)

@@ -135,7 +135,12 @@ class PolicyReplayed:
 
 
 def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> Replayed:
-    """Return the stages and arms of a decision by rule 6; `facts` are what stage.json says of each."""
+    """Return the stages and arms of a replay by rule 6; `facts` are what stage.json says of each.
+
+    One of every page over every network is one stage.
+    """
+    if "stage" not in facts[0]["plan"]:
+        return of_pairs(tables[0], facts[0]["plan"]["populations"])
     read = _read(tables, facts)
     file, everyone = read.file, read.everyone
     return Replayed(
@@ -202,7 +207,7 @@ def _read(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> _Re
 
 
 def of_pairs(table: pa.Table, populations: Iterable[Mapping[str, Any]]) -> Replayed:
-    """Return a replay of every page over every network: one stage; `populations` are those of replay.json."""
+    """Return a replay of every page over every network: one stage; `populations` are those of its plan."""
     networks = weighted_networks(
         [
             Population(**{**population, "weights": tuple(population["weights"].items())})

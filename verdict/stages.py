@@ -1,10 +1,12 @@
-"""The folder of a decision: its stages, each whole or not at all.
+"""The folder of a replay: its stages, each whole or not at all.
 
-decisions/NAME/
-    verdict.json
+replays/CRAWL.CHECKSUM/
+    verdict.json, of a decision
     stage-01/ cells.parquet stage.json manifest.json SHA256SUMS
     arm-bbr/    the same files of loads under another input (verdict/arms.py)
     stage-02.parts/    parts of the stage in progress (replay/runs/parts.py)
+
+A replay of every page over every network is one stage.
 """
 
 import dataclasses
@@ -22,8 +24,9 @@ from replay.errors import ReplayError
 from replay.lab.guest_process import Lab
 from replay.runs.cells import Cell
 from replay.runs.guests import Progress
-from replay.runs.parts import count_parts, plan_of, read_parts, remove_parts, replay_part, replay_parts
-from replay.runs.replay_folder import read_cells, store_loads
+from replay.runs.parts import count_parts, join_parts, plan_of, replay_part, replay_parts
+from replay.runs.replay_folder import read_cells
+from storage.signatures import Signer
 from storage.sums import broken_sums
 from verdict.arms import ARMS, SAME, arm_of
 from verdict.deciding import Loaded
@@ -41,10 +44,17 @@ class Stages:
     """Replays the stages of a question into a folder, or reads those that are stored there."""
 
     def __init__(
-        self, folder: Path, question: Question, lab: Lab, facts: Mapping[str, Any], *, guests: int
+        self,
+        folder: Path,
+        question: Question,
+        lab: Lab,
+        facts: Mapping[str, Any],
+        *,
+        guests: int,
+        signer: Signer | None = None,
     ) -> None:
         """Read and replay nothing yet. `facts` are what the loads depend on besides the question."""
-        self.folder, self.question, self.lab, self.guests = folder, question, lab, guests
+        self.folder, self.question, self.lab, self.guests, self.signer = folder, question, lab, guests, signer
         self.facts = {**facts, "format_version": FORMAT_VERSION, "programs": dict(lab.sums())}
         self.progress: Progress | None = None
         self._tables: list[pa.Table] = []
@@ -52,12 +62,9 @@ class Stages:
 
     def __call__(self, plans: Sequence[Plan]) -> Loaded:
         """Load the last stage, and return all loads so far; raises ReplayError."""
-        place = self.folder / f"stage-{len(plans):02}"
-        cells = self.question.cells(plans)
-        plan = plan_of({**self.facts, "stage": stage_facts(plans[-1])}, cells, responses=False)
-        if not place.exists():
-            self._replay(place, cells, plan)
-        self._core_s += read_stage(place, plan)["core_s"]
+        place = self.folder / stage_name(len(plans))
+        facts = {**self.facts, "stage": stage_facts(plans[-1])}
+        self._core_s += self._load(place, self.question.cells(plans), facts)["core_s"]
         self._tables.append(read_cells(place))
         loads = pa.concat_tables(self._tables)
         networks = [network_of(network) for stage in self.question.networks(plans) for network in stage]
@@ -79,27 +86,48 @@ class Stages:
     def arm(self, name: str) -> None:
         """Load an arm, unless it is stored; raises ReplayError."""
         arm, place = arm_of(name, self.facts["rule_version"]), self.folder / f"arm-{name}"
-        cells = arm.question(self.question).cells([arm.plan])
-        plan = plan_of({**self.facts, "stage": stage_facts(arm.plan), "arm": name}, cells, responses=False)
-        if not place.exists():
-            self._replay(place, cells, plan)
-        read_stage(place, plan)
+        facts = {**self.facts, "stage": stage_facts(arm.plan), "arm": name}
+        self._load(place, arm.question(self.question).cells([arm.plan]), facts)
 
-    def _replay(self, place: Path, cells: list[Cell], plan: Mapping[str, Any]) -> None:
-        pieces, used = count_parts(cells, guests=self.guests), children_s()
-        one_part = functools.partial(replay_part, self.lab, progress=self.progress)
-        replay_parts(cells, place, plan, pieces, guests=self.guests, replayer=one_part)
-        table, facts = read_parts(place, plan, pieces)
-        if "done" not in table["state"].to_pylist():
-            raise ReplayError(f"no load was done: {table['reason'][0]}")
-        facts = {**facts, "core_s": children_s() - used}
-        store_loads(place, "stage", table, {"plan": plan, **facts})
-        remove_parts(place)
+    def _load(self, place: Path, cells: list[Cell], facts: Mapping[str, Any]) -> dict[str, Any]:
+        plan = plan_of(facts, cells, responses=False)
+        return load_stage(
+            place, cells, plan, self.lab, guests=self.guests, progress=self.progress, signer=self.signer
+        )
+
+
+def load_stage(
+    place: Path,
+    cells: Sequence[Cell],
+    plan: Mapping[str, Any],
+    lab: Lab,
+    *,
+    guests: int,
+    progress: Progress | None = None,
+    signer: Signer | None = None,
+) -> dict[str, Any]:
+    """Load a stage, unless it is stored, in parts that are stored as they end; return what it says of itself.
+
+    Raises ReplayError.
+    """
+    if not place.exists():
+        total, used = count_parts(cells, guests=guests), children_s()
+        one_part = functools.partial(replay_part, lab, progress=progress, responses=plan["responses"])
+        replay_parts(cells, place, plan, total, guests=guests, replayer=one_part)
+        # Of stages, what they cost decides what is loaded next; all else made again has the same checksums.
+        facts = {"core_s": children_s() - used} if "stage" in plan else {}
+        join_parts(place, plan, total, facts=facts, signer=signer)
+    return read_stage(place, plan)
+
+
+def stage_name(number: int) -> str:
+    """Return the name of a stage's folder; stages count from 1."""
+    return f"stage-{number:02}"
 
 
 def stage_places(folder: Path) -> list[Path]:
-    """Return the folders of a decision's whole stages in order, then of its arms."""
-    stages = itertools.takewhile(Path.exists, (folder / f"stage-{at:02}" for at in itertools.count(1)))
+    """Return the folders of a replay's whole stages in order, then of its arms."""
+    stages = itertools.takewhile(Path.exists, (folder / stage_name(at) for at in itertools.count(1)))
     return [
         *stages,
         *(place for place in (folder / f"arm-{name}" for name in (*ARMS, SAME.id)) if place.exists()),
@@ -122,7 +150,7 @@ def read_facts(place: Path) -> dict[str, Any]:
 
 
 def read_stages(folder: Path) -> tuple[list[pa.Table], list[dict[str, Any]]]:
-    """Return the loads and facts of each stage and arm of a decision; ReplayError if one is damaged."""
+    """Return the loads and facts of each stage and arm of a replay; ReplayError if one is damaged."""
     places = stage_places(folder)
     facts = [read_facts(place) for place in places]
     return [read_cells(place) for place in places], facts

@@ -1,4 +1,4 @@
-"""`firstflight sign`: signs existing releases, replays and reports."""
+"""`firstflight sign`: signs existing releases, stages of replays and reports."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +16,8 @@ from storage.sums import broken_sums
 @click.command()
 @click.pass_obj
 def command(settings: Settings) -> None:
-    """Sign every release, replay, report and erratum: SHA256SUMS, which covers every file, with the key that
-    FIRSTFLIGHT_SIGNING_KEY names.
+    """Sign every release, stage of a replay, report and erratum: SHA256SUMS, which covers every file, with
+    the key that FIRSTFLIGHT_SIGNING_KEY names.
 
     A damaged folder is not signed; a good signature is kept.
     The list of allowed signers must contain the key.
@@ -44,5 +44,5 @@ def list_everything(settings: Settings) -> Iterator[tuple[Path, str]]:
     for release in releases(settings.releases):
         yield release.path, f"release {release.crawl} version {release.version}"
     for kind, name, folder in list_stored_folders(settings):
-        if kind not in ("part", "stage"):
+        if kind != "part":
             yield folder, f"{kind} {name}"

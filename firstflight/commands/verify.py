@@ -23,7 +23,7 @@ from storage.engine import DatabaseError
 @AS_JSON
 @click.pass_context
 def command(ctx: click.Context, *, offline: bool, as_json: bool) -> None:
-    """Check all that is stored: the database, every version of every release, replays, stages of decisions,
+    """Check all that is stored: the database, every version of every release, stages of replays,
     reports, errata and populations.
 
     Print a line for each: ok, DAMAGED or WITHDRAWN, what was found, and who signed it. A bad signature counts

@@ -39,7 +39,7 @@ class Recorded:
     """Number of exchanges left out, by reason."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the recording's entry in replay.json."""
+        """Return the recording's entry in stage.json."""
         return {
             "page": self.recipe.page,
             "file": self.file,

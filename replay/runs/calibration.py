@@ -47,7 +47,7 @@ class CalibrationCheck:
         return abs(self.measured - self.expected) <= self.tolerance * abs(self.expected)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the check for replay.json and the self-test's JSON."""
+        """Return the check for stage.json and the self-test's JSON."""
         return {**asdict(self), "passed": self.passed}
 
     def __str__(self) -> str:

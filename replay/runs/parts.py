@@ -1,6 +1,6 @@
-"""A run in parts, which are stored as they end, so that a stopped run goes on from its whole parts.
+"""A stage in parts, which are stored as they end, so that a stopped run goes on from its whole parts.
 
-replays/2026-11.desktop.local.tcp.web.parts/2-of-8/
+replays/2026-11.desktop.local.tcp.web.0e5c2f1a/stage-01.parts/2-of-8/
     cells.parquet part.json manifest.json SHA256SUMS, and responses.parquet on request
 
 A part holds whole pages, and states its plan. A part of a different plan (another version of the release,
@@ -24,7 +24,7 @@ from replay.lab.guest_process import Lab, usable_cpus
 from replay.runs.cells import Cell
 from replay.runs.guests import Progress
 from replay.runs.price import core_seconds
-from replay.runs.replay_folder import guest_facts, read_cells, store_loads, sums
+from replay.runs.replay_folder import count_states, guest_facts, read_cells, store_loads
 from replay.runs.responses import read_responses, response_tables
 from replay.runs.run import Result, replay, share_out, sort_key
 from schema.computed_tables import CELL_KEY
@@ -45,14 +45,14 @@ class PartError(ReplayError):
     """A part is missing, damaged, or of a different plan."""
 
 
-def parts_folder(replay: Path) -> Path:
-    """Return the folder of all parts of a run that writes to `replay`."""
-    return replay.with_name(f"{replay.name}.parts")
+def parts_folder(stage: Path) -> Path:
+    """Return the folder of all parts of a stage."""
+    return stage.with_name(f"{stage.name}.parts")
 
 
-def part_folders(replay: Path, total: int) -> list[Path]:
-    """Return the folders of all parts of a run that writes to `replay`, in their order."""
-    return [parts_folder(replay) / f"{number}-of-{total}" for number in range(1, total + 1)]
+def part_folders(stage: Path, total: int) -> list[Path]:
+    """Return the folders of all parts of a stage, in their order."""
+    return [parts_folder(stage) / f"{number}-of-{total}" for number in range(1, total + 1)]
 
 
 def count_parts(cells: Sequence[Cell], *, guests: int) -> int:
@@ -82,9 +82,9 @@ def fault_of(folder: Path, plan: Mapping[str, Any]) -> str | None:
     return f"is damaged ({', '.join(broken)})" if broken else None
 
 
-def count_whole_parts(replay: Path, plan: Mapping[str, Any], total: int) -> int:
+def count_whole_parts(stage: Path, plan: Mapping[str, Any], total: int) -> int:
     """Return the number of parts of this plan that are stored and undamaged."""
-    return sum(fault_of(folder, plan) is None for folder in part_folders(replay, total))
+    return sum(fault_of(folder, plan) is None for folder in part_folders(stage, total))
 
 
 def write_part(folder: Path, result: Result, plan: Mapping[str, Any]) -> None:
@@ -95,7 +95,7 @@ def write_part(folder: Path, result: Result, plan: Mapping[str, Any]) -> None:
 
 def replay_parts(
     cells: Sequence[Cell],
-    replay: Path,
+    stage: Path,
     plan: Mapping[str, Any],
     total: int,
     *,
@@ -106,7 +106,7 @@ def replay_parts(
 
     On KeyboardInterrupt, parts in progress are still finished and stored, and no other is begun.
     """
-    folders, shares = part_folders(replay, total), share_out(cells, total)
+    folders, shares = part_folders(stage, total), share_out(cells, total)
 
     def work(number: int) -> None:
         write_part(folders[number], replayer(shares[number], number), plan)
@@ -134,39 +134,34 @@ def replay_part(
 
 
 def join_parts(
-    replay: Path,
+    stage: Path,
     plan: Mapping[str, Any],
-    facts: Mapping[str, Any],
     total: int,
     *,
+    facts: Mapping[str, Any],
     signer: Signer | None = None,
-) -> dict[str, Any]:
-    """Write the replay from its parts, and remove them; `facts` are those of the whole, from `plan_facts`."""
-    cells, guests = read_parts(replay, plan, total)
-    whole = {**facts, **guests, **sums(cells)}
-    responses = _responses(part_folders(replay, total)) if plan["responses"] else None
-    store_loads(replay, "replay", cells, whole, responses, signer=signer)
-    remove_parts(replay)
-    return whole
+) -> None:
+    """Write a stage from its parts, and remove them; `facts` are what it says beside its plan and guests.
 
-
-def read_parts(replay: Path, plan: Mapping[str, Any], total: int) -> tuple[pa.Table, dict[str, Any]]:
-    """Return the cells of all parts, sorted, and the facts of their guests.
-
-    PartError if one is missing or damaged.
+    PartError if a part is missing or damaged, ReplayError if no load was done.
     """
-    folders = part_folders(replay, total)
+    folders = part_folders(stage, total)
     for number, folder in enumerate(folders, start=1):
         if fault := fault_of(folder, plan):
             raise PartError(f"part {number}/{total} {fault}: replay again")
-    facts = [json.loads((folder / "part.json").read_text(encoding="utf-8")) for folder in folders]
-    tables = [read_cells(folder) for folder in folders]
-    return _sort_cells(pa.concat_tables(tables)), _merge_facts(facts)
+    cells = _sort_cells(pa.concat_tables(map(read_cells, folders)))
+    if not count_states(cells)["done"]:
+        remove_parts(stage)
+        raise ReplayError(f"no load was done: {cells['reason'][0]}")
+    guests = _merge_facts([json.loads((folder / "part.json").read_text("utf-8")) for folder in folders])
+    responses = _responses(folders) if plan["responses"] else None
+    store_loads(stage, "stage", cells, {"plan": plan, **guests, **facts}, responses, signer=signer)
+    remove_parts(stage)
 
 
-def remove_parts(replay: Path) -> None:
-    """Remove the parts of a run that writes to `replay`."""
-    shutil.rmtree(parts_folder(replay), ignore_errors=True)
+def remove_parts(stage: Path) -> None:
+    """Remove the parts of a stage."""
+    shutil.rmtree(parts_folder(stage), ignore_errors=True)
 
 
 def _sort_cells(table: pa.Table) -> pa.Table:

@@ -1,7 +1,5 @@
-"""The folder of a replay: cells.parquet, replay.json, a manifest and checksums, written in one step.
-
-Parts of a run and stages of a decision have part.json and stage.json in place of replay.json.
-"""
+"""The folder of loads, a stage or a part of one: cells.parquet, stage.json or part.json, a manifest and
+checksums, written in one step."""
 
 import collections
 import dataclasses
@@ -34,12 +32,12 @@ from storage.staging import put_in_place
 from storage.sums import seal
 
 FORMAT_VERSION = 1
-"""Format of replay.json."""
+"""Format of stage.json."""
 
 
 def store_loads(
     folder: Path,
-    kind: Literal["replay", "stage", "part"],
+    kind: Literal["stage", "part"],
     table: pa.Table,
     facts: Mapping[str, Any],
     responses: Iterable[pa.Table] | None = None,
@@ -63,7 +61,7 @@ ORIGIN = (
     "format_version", "release", "recorded_pages", "recordings", "pages_there", "commit", "kernel", "player", "programs", "rule_version",  # noqa: E501
     "parameters",
 )  # fmt: skip
-"""Fields of replay.json that decide the cells; the manifest repeats them."""
+"""Fields of stage.json that decide the cells; the manifest repeats them."""
 
 
 def origin(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,14 +109,10 @@ def as_cells(loads: pa.Table) -> pa.Table:
     return pa.table(columns, schema=CELL)
 
 
-def sums(table: pa.Table) -> dict[str, Any]:
-    """Return the number of cells by state, and the total virtual duration of the page loads, in seconds."""
+def count_states(table: pa.Table) -> dict[str, int]:
+    """Return the number of cells by state."""
     states = collections.Counter(table["state"].to_pylist())
-    milliseconds = [time for time in table["page_ms"].to_pylist() if time is not None]
-    return {
-        "cells": {state: states[state] for state in ("done", "refused", "failed")},
-        "virtual_s": round(sum(milliseconds) / 1e3, 3),
-    }
+    return {state: states[state] for state in ("done", "refused", "failed")}
 
 
 def guest_facts(result: Result) -> dict[str, Any]:

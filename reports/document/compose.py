@@ -154,7 +154,7 @@ def replay_facts(replay: Replay) -> ReplayFacts:
     evidence = replay.replayed.looks[-1].evidence
     return {
         "name": replay.name,
-        "stages": len(replay.loads) if replay.is_staged else None,
+        "stages": len(replay.loads),
         "loads": sum(len(table) for table in replay.loads),
         "states": dict(evidence.states),
         "pages": len(set(evidence.visits.tolist())),

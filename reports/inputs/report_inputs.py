@@ -25,7 +25,6 @@ class Places:
 
     releases: Path
     replays: Path
-    decisions: Path
     reports: Path
     backcast: Path
     allowed_signers: Path
@@ -65,8 +64,8 @@ def read_inputs(
 ) -> ReportInputs:
     """Find and read the inputs once their checksums and signatures hold; raises ReportError.
 
-    `which` replay: FULL, or a decision by its eight characters, or the folder of a report that carries its
-    loads, or these with the back-cast; by default the only one. `release_version` is the newest by default;
+    `which` replay: its eight characters, or the folder of a report that carries its loads, or these with the
+    back-cast; by default the only one. `release_version` is the newest by default;
     `year_before` is the version of the release of twelve months earlier that sizes are compared with, or None
     for no comparison; `other_sets` are those of other years that may be compared with.
     """
@@ -77,7 +76,7 @@ def read_inputs(
         which = read_loads_of(which, release, signers)
     replay, back_cast = which if isinstance(which, tuple) else (None, None)
     if with_replay and not isinstance(which, tuple):
-        replay = choose_replay(places.replays, places.decisions, release, which, signers)
+        replay = choose_replay(places.replays, release, which, signers)
     if back_cast is None:
         back_cast = read_standing(
             places.backcast, of=replay.provenance if replay else dict.fromkeys(INSTRUMENT)

@@ -90,7 +90,7 @@ def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:
                 **instrument(),
                 "pages": pages,
             }
-            folder = settings.decisions / f"two-years.{pages}.{year}"
+            folder = settings.replays / f"{source.folder}.two-years-{pages}"
             question = Question(recipes=recipes, incumbent=INCUMBENT, run=RUN)
             yield (pages, year), Stages(folder, question, lab, facts, guests=1)
 

@@ -12,7 +12,13 @@ import pytest
 from storage.sums import manifest_of
 from tests.dags.conftest import InAirflow
 from tests.factories.made_up_crawl import NAME
-from tests.factories.made_up_report import crawl_with_another_page, data_folder, write_release, write_replay
+from tests.factories.made_up_report import (
+    REPLAY,
+    crawl_with_another_page,
+    data_folder,
+    write_release,
+    write_replay,
+)
 
 TASK = """
 import json, sys
@@ -39,7 +45,7 @@ def run(task: dict[str, Any], data: Path) -> subprocess.CompletedProcess[str]:
         "FIRSTFLIGHT_DATA_DIR": str(data),
         "YEAR": "2026",
         "CRAWL": str(NAME),
-        "DECISION": "full",
+        "DECISION": REPLAY,
         "REASON": task["reason"],
         "CORRECTS": task["corrects"],
     }

@@ -26,6 +26,7 @@ from storage.report_versions import Publication
 from storage.sums import seal, sums_now
 from tests.factories.made_up_crawl import NAME, MadeUp, write_tables
 from tests.factories.made_up_release import make_release
+from verdict.rule import RULE
 
 PAGES = 24
 PROFILE_IDS = tuple(profile.id for profile in PAPER_PROFILES)
@@ -137,12 +138,13 @@ def populations(**changes: Any) -> list[dict[str, Any]]:
 
 
 def write_replay(data_dir: Path, release: Release, table: pa.Table | None = None, /, **changes: Any) -> Path:
-    """The replay of `release`, with `changes` to what replay.json says."""
-    folder = data_dir / "replays" / str(release.manifest.crawl)
+    """The one stage of a replay of `release`, with `changes` to its plan."""
+    folder = stage_of(data_dir, release.manifest.crawl)
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(replay_cells() if table is None else table, folder / "cells.parquet")
-    facts = {
+    plan = {
         "format_version": 1,
+        "rule_version": RULE.version,
         "commit": "0123abc",
         "release": {
             "crawl": str(release.manifest.crawl),
@@ -153,6 +155,10 @@ def write_replay(data_dir: Path, release: Release, table: pa.Table | None = None
         "parameters": {"policies": ["3", "10", "16", "30"], "seeds": [1, 2, 3, 4], "segment_bytes": 1448},
         "profiles": [dataclasses.asdict(profile) for profile in PAPER_PROFILES],
         "populations": populations(),
+        **changes,
+    }
+    facts = {
+        "plan": plan,
         "gates": [
             {
                 "guest": 0,
@@ -164,12 +170,19 @@ def write_replay(data_dir: Path, release: Release, table: pa.Table | None = None
                 "passed": True,
             }
         ],
-        "virtual_s": 4000.5,
-        **changes,
     }
-    (folder / "replay.json").write_text(json.dumps(facts), encoding="utf-8")
-    seal(folder, {"kind": "replay", "release": facts["release"]})
+    (folder / "stage.json").write_text(json.dumps(facts), encoding="utf-8")
+    seal(folder, {"kind": "stage", "release": plan["release"]})
     return folder
+
+
+REPLAY = "0123abcd"
+"""Eight characters by what the made-up replay was asked."""
+
+
+def stage_of(data_dir: Path, crawl: CrawlName | str = NAME) -> Path:
+    """The folder of the made-up replay's one stage."""
+    return data_dir / "replays" / f"{crawl}.{REPLAY}" / "stage-01"
 
 
 def data_folder(
@@ -198,7 +211,6 @@ def places(data_dir: Path) -> Places:
     return Places(
         releases=data_dir / "releases",
         replays=data_dir / "replays",
-        decisions=data_dir / "decisions",
         reports=data_dir / "reports",
         backcast=data_dir / "backcast",
         allowed_signers=data_dir / "allowed_signers",

@@ -142,12 +142,12 @@ def _replays(folder: Path) -> None:
     cells = pa.Table.from_pylist(rows, schema=pa.schema([field.with_nullable(True) for field in CELL]))
     release = {"release": {"crawl": CRAWL, "version": 2, "checksum": "ab" * 32}}
     for name, facts, table in (
-        (CRAWL, release, cells),
-        (f"{CRAWL}.parts/1-of-2", {"plan": release}, cells),
-        (f"{CRAWL}.parts/2-of-2", {"plan": release}, cells.slice(1)),
-        ("recorded", {"recordings": []}, cells.slice(1)),
+        (f"{CRAWL}.0123abcd/stage-01", {"plan": release}, cells),
+        (f"{CRAWL}.4567cdef/stage-01.parts/1-of-2", {"plan": release}, cells),
+        (f"{CRAWL}.4567cdef/stage-01.parts/2-of-2", {"plan": release}, cells.slice(1)),
+        ("recordings-89abcdef.0123abcd/stage-01", {"plan": {"recordings": []}}, cells.slice(1)),
     ):
         (folder / name).mkdir(parents=True)
         pq.write_table(table, folder / name / "cells.parquet")
-        (folder / name / "replay.json").write_text(json.dumps(facts))
+        (folder / name / "stage.json").write_text(json.dumps(facts))
         seal(folder / name, {})

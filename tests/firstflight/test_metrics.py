@@ -1,10 +1,11 @@
 """Metrics are what the database and the data folder hold; what is unknown has no sample."""
 
-import json
 import os
 import re
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from fastapi.testclient import TestClient
 from prometheus_client import CollectorRegistry
@@ -125,16 +126,19 @@ def test_a_database_that_is_away_is_a_value_and_no_error(tmp_path: Path) -> None
 
 
 def test_of_a_replay_there_are_its_cells(tmp_path: Path) -> None:
-    for name, text in {
-        "whole": json.dumps({"cells": {"done": 9, "failed": 1}}),
-        "torn": '{"cells": {"done": 9',
-        "strange": '{"cells": []}',
+    states = pa.table({"state": ["done", "done", "failed"]})
+    for stage, table in {
+        "whole/stage-01": states,
+        "whole/arm-bbr": states,
+        "torn/stage-01": states,
+        "strange/stage-01": pa.table({"page": ["a.test"]}),
     }.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "replay.json").write_text(text)
+        (tmp_path / stage).mkdir(parents=True)
+        pq.write_table(table, tmp_path / stage / "cells.parquet")
+    os.truncate(tmp_path / "torn" / "stage-01" / "cells.parquet", 20)
     registry = registered(Replays(tmp_path))
-    assert registry.get_sample_value("firstflight_replay_cells", {"crawl": "whole", "state": "done"}) == 9
-    assert {s.labels["crawl"] for metric in registry.collect() for s in metric.samples} == {"whole"}
+    assert registry.get_sample_value("firstflight_replay_cells", {"replay": "whole", "state": "done"}) == 4
+    assert {s.labels["replay"] for metric in registry.collect() for s in metric.samples} == {"whole"}
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
+import dataclasses
+import subprocess
 from pathlib import Path
 
+import click
 import pytest
 
 from firstflight.settings import from_environment
@@ -45,3 +48,18 @@ def test_signatures_count_by_a_list_in_the_data_folder_unless_another_is_named(
     assert from_environment().signer == Signer(
         key=tmp_path / "key", allowed_signers=Path("/etc/firstflight/signers")
     )
+
+
+def test_replays_of_an_earlier_version_are_refused_until_they_are_moved(tmp_path: Path) -> None:
+    settings = dataclasses.replace(from_environment(), data_dir=tmp_path)
+    stage = tmp_path / "decisions" / "2026-11.desktop.local.tcp.web.0e5c2f1a" / "stage-01"
+    stage.mkdir(parents=True)
+    with pytest.raises(click.ClickException, match=r"`mkdir -p .*/replays && mv .*/decisions/\* ") as refused:
+        _ = settings.replays
+    subprocess.run(refused.value.message.split("`")[1], shell=True, check=True)
+    assert (settings.replays / stage.parent.name / "stage-01").is_dir()
+    old = tmp_path / "replays" / "2026-11.desktop.local.tcp.web" / "replay.json"
+    old.parent.mkdir()
+    old.touch()
+    with pytest.raises(click.ClickException, match="move it away, and replay again"):
+        _ = settings.replays

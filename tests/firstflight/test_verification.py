@@ -18,16 +18,15 @@ from storage.report_versions import find_version, withdraw
 from storage.sums import MANIFEST, SIGNATURE, SUMS, seal
 from tests.circles import ALL
 from tests.factories.made_up_crawl import NAME
-from tests.factories.made_up_report import FEW_CELLS, crawl, write_replay, write_whole_release
+from tests.factories.made_up_report import FEW_CELLS, crawl, stage_of, write_replay, write_whole_release
 from tests.factories.signing import make_signer
 
 pytestmark = pytest.mark.process
 
 FOLDERS = {
     "release": NAME.path(Path("releases"), version=1),
-    "replay": Path("replays") / str(NAME),
-    "part": Path("replays") / f"{NAME}.parts" / "1-of-1",
-    "stage": Path("decisions") / f"{NAME}.0123abcd" / "stage-01",
+    "stage": stage_of(Path()),
+    "part": stage_of(Path()).with_name("stage-02.parts") / "1-of-1",
     "report": Path("reports/2026/v1"),
     "withdrawal": Path("reports/2026/v1-withdrawn"),
     "erratum": Path("releases/errata/1"),
@@ -40,14 +39,13 @@ OWN = (MANIFEST, SUMS)
 
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with one of everything, of which the replay is signed."""
+    """A data folder with one of everything, of which the stage is signed."""
     data = tmp_path_factory.mktemp("data")
     release = write_whole_release(data, crawl())
-    replay = write_replay(data, release, FEW_CELLS)
-    for kind in ("part", "stage"):
-        shutil.copytree(replay, data / FOLDERS[kind])
+    stage = write_replay(data, release, FEW_CELLS)
+    shutil.copytree(stage, data / FOLDERS["part"])
     signer = make_signer(tmp_path_factory.mktemp("signer"))
-    signer.sign(replay)
+    signer.sign(stage)
     signer.allowed_signers.rename(data / "allowed_signers")
     report = data / FOLDERS["report"]
     (report / "figures").mkdir(parents=True)
@@ -154,14 +152,14 @@ def test_everything_damaged_at_once_is_a_line_each_and_stays_json(data: Path) ->
     assert (done.exit_code, done.stderr) == (1, "")
     *lines, last = done.stdout.splitlines()
     assert [line.split()[:2] for line in lines] == [["DAMAGED", kind] for kind in FOLDERS]
-    assert last == "8 checked, 8 damaged"
+    assert last == "7 checked, 7 damaged"
     as_json = CliRunner().invoke(main, ["verify", "--offline", "--json"])
     assert (as_json.exit_code, as_json.stderr) == (1, "")
     items = json.loads(as_json.stdout)["items"]
     assert [(item["kind"], item["state"]) for item in items] == [(kind, "damaged") for kind in FOLDERS]
 
 
-@pytest.mark.parametrize("place", ["releases", "replays", "decisions", "reports", "populations"])
+@pytest.mark.parametrize("place", ["releases", "replays", "reports", "populations"])
 def test_a_disk_that_is_not_there_is_damage(data: Path, place: str) -> None:
     shutil.rmtree(data / place)
     (data / place).symlink_to("/nowhere")

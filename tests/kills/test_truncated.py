@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from storage.sums import SUMS
+from tests.factories.made_up_report import REPLAY
 from tests.kills.commands import KILLED, Commands
 from tests.kills.world import COMMANDS, CRAWL, ERASED, SMALL_PARTS, World, named
 
@@ -62,8 +63,8 @@ NOTES = [
     "erasure.lock",
     "opt-out.txt",
     "outside/httparchive.csv",
-    f"replays/{CRAWL}/manifest.json",
-    f"replays/{CRAWL}/replay.json",
+    f"replays/{CRAWL}.{REPLAY}/stage-01/manifest.json",
+    f"replays/{CRAWL}.{REPLAY}/stage-01/stage.json",
 ]
 """Files of the data folder that commands read whatever they are asked."""
 
@@ -98,10 +99,11 @@ def test_a_note_of_another_form_ends_in_no_traceback(
 def test_a_replay_goes_on_from_the_parts_that_were_not_cut(firstflight: Commands, world: World) -> None:
     replay = world.arguments("replay")
     folder = world.data / "replays"
-    parts = folder / f"{CRAWL}.parts"
     shutil.rmtree(folder)
     assert firstflight.run(replay, world.environment, before=SMALL_PARTS).code == 0
-    expected = (folder / CRAWL / "cells.parquet").read_bytes()
+    (stage,) = folder.glob(f"{CRAWL}.*/stage-01")
+    parts = stage.with_name("stage-01.parts")
+    expected = (stage / "cells.parquet").read_bytes()
     for name in ("cells.parquet", SUMS):
         shutil.rmtree(folder)
         command = firstflight.start(replay, world.environment, before=SMALL_PARTS)
@@ -113,4 +115,4 @@ def test_a_replay_goes_on_from_the_parts_that_were_not_cut(firstflight: Commands
         os.truncate(cut, cut.stat().st_size // 2)
         done = firstflight.run(replay, world.environment, before=SMALL_PARTS)
         assert done.code == 0, done.output
-        assert (folder / CRAWL / "cells.parquet").read_bytes() == expected
+        assert (stage / "cells.parquet").read_bytes() == expected

@@ -1,8 +1,8 @@
 """`firstflight replay run`: the replay that a file describes."""
 
 import contextlib
-import functools
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,21 +23,22 @@ from releases.catalogue import ReleaseError
 from replay.errors import ReplayError
 from replay.lab.guest_process import usable_cpus
 from replay.networks.population_csv import PopulationError
-from replay.runs.parts import count_parts, count_whole_parts, join_parts, replay_part, replay_parts
+from replay.runs.parts import count_parts, count_whole_parts
 from replay.runs.price import core_seconds
+from replay.runs.replay_folder import count_states, read_cells
 from storage.data_lock import InUse, making
 from storage.signatures import SigningFailed
 from verdict.arms import arm_of, paired
 from verdict.calibration import instrument, read_standing
 from verdict.deciding import ByOnePrice, ByTwoUnits, Decider, Decision, Loaded, decide
-from verdict.full_replay import FullReplay, plan_replay
+from verdict.full_replay import plan_replay
 from verdict.headline import confidence_text
 from verdict.question import STRATA, Question
 from verdict.replay_file import PRESETS, ReplayFile, file_schema, read_file
 from verdict.replayed import PolicyReplayed, Replayed, of_stages, policies_of_stages
 from verdict.rule import RULE_VERSION
 from verdict.sampling import Plan, first_plan
-from verdict.stages import Stages, read_stages
+from verdict.stages import Stages, load_stage, read_stages, stage_name
 from verdict.stored import write_verdict
 
 EXPECTED = (
@@ -77,11 +78,11 @@ def run_replay(
     """Replay what a TOML file or a preset describes; without one, the yearly answer.
 
     A replay until all is decided loads stages over networks drawn anew, until each candidate has its verdict
-    or the budget is used, then arms: other inputs, for the table of who would decide otherwise. It writes the
-    stages and verdict.json below decisions/ in the data folder. A replay of all loads every page over every
-    network, and writes cells.parquet, with a row for each load, and replay.json, with everything the cells
-    depend on, below replays/. Either keeps its whole parts: the same command goes on from there if it was
-    stopped.
+    or the budget is used, then arms: other inputs, for the table of who would decide otherwise. It writes
+    verdict.json beside its stages. A replay of all loads every page over every network, in one stage. A stage
+    has cells.parquet, with a row for each load, and stage.json, with everything the loads depend on. The
+    replay's folder is below replays/ in the data folder, and its name ends in eight characters by what was
+    asked. Whole parts are kept: the same command goes on from there if it was stopped.
 
     \b
     Example:
@@ -101,8 +102,9 @@ def run_replay(
         if file.confirms is not None:
             source = leave_out_sites(settings, source, file.confirms)
         at_once = guests or len(usable_cpus())
+        folder = settings.replays / f"{source.folder}.{file.checksum}"
         if file.until == "decided":
-            decided = run_decision(settings, file, source, guests=at_once, only_plan=only_plan)
+            decided = run_decision(settings, file, source, folder, guests=at_once, only_plan=only_plan)
             if decided:
                 verdict, path = decided
                 because = " ".join(reason["sentence"] for reason in verdict["reasons"])
@@ -110,30 +112,17 @@ def run_replay(
                 if verdict["confidence"]:
                     lines.append(confidence_text(verdict["confidence"], because))
                 show(verdict, as_json=as_json, lines=[*lines, str(path)])
-            return
-        full = plan_replay(
-            file,
-            source.recipes,
-            source.facts,
-            populations=settings.populations,
-            commit=code_commit(settings.commit),
-        )
-        folder = settings.replays / source.folder
-        click.echo(
-            f"{full.sentence}, about {format_duration(core_seconds(full.cells))} of a core", err=not only_plan
-        )
-        if only_plan:
-            return
-        facts = run_full(settings, full, folder, guests=at_once)
-    show(facts, as_json=as_json, lines=describe_replay(facts, folder))
-    for failure in facts["failures"]:
-        click.echo(f"failed: {failure['reason']}", err=True)
-    if not facts["cells"]["done"]:
-        raise click.ClickException(f"no load was done; {folder / 'replay.json'} has the reasons")
+        else:
+            place = folder / stage_name(1)
+            facts = run_all(settings, file, source, place, guests=at_once, only_plan=only_plan)
+            if facts:
+                show(facts, as_json=as_json, lines=describe_replay(facts, place))
+                for failure in facts["failures"]:
+                    click.echo(f"failed: {failure['reason']}", err=True)
 
 
 def run_decision(
-    settings: Settings, file: ReplayFile, source: Source, *, guests: int, only_plan: bool
+    settings: Settings, file: ReplayFile, source: Source, folder: Path, *, guests: int, only_plan: bool
 ) -> tuple[Mapping[str, Any], Path] | None:
     """Load stages until all is settled, then arms; the verdict and its file, or None of a plan."""
     if "release" not in source.facts:
@@ -163,8 +152,8 @@ def run_decision(
     }
     if file.rule_version != RULE_VERSION:
         facts |= {"rule_version": file.rule_version, "sites": source.sites}
-    folder = settings.decisions / f"{source.folder}.{file.checksum}"
-    stages = Stages(folder, question, find_lab(settings.cache_dir), facts, guests=guests)
+    lab = find_lab(settings.cache_dir)
+    stages = Stages(folder, question, lab, facts, guests=guests, signer=settings.signer)
     standing = read_standing(settings.backcast, of=facts)
 
     @contextlib.contextmanager
@@ -206,23 +195,41 @@ def describe_candidates(verdict: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def run_full(settings: Settings, full: FullReplay, folder: Path, *, guests: int) -> dict[str, Any]:
-    """Replay all loads in parts that are stored as they end, and write the replay; its facts."""
-    lab, plan = find_lab(settings.cache_dir), full.plan
-    total = count_parts(full.cells, guests=guests)
-    if done := count_whole_parts(folder, plan, total):
+def run_all(
+    settings: Settings, file: ReplayFile, source: Source, place: Path, *, guests: int, only_plan: bool
+) -> dict[str, Any] | None:
+    """Load every page over every network as one stage; everything it depends on, with its extent, or None of
+    a plan."""
+    full = plan_replay(
+        file,
+        source.recipes,
+        source.facts,
+        populations=settings.populations,
+        commit=code_commit(settings.commit),
+    )
+    price = format_duration(core_seconds(full.cells))
+    click.echo(f"{full.sentence}, about {price} of a core", err=not only_plan)
+    if only_plan:
+        return None
+    lab = find_lab(settings.cache_dir)
+    plan, total = full.plan(lab), count_parts(full.cells, guests=guests)
+    if done := count_whole_parts(place, plan, total):
         click.echo(f"{done} of {total} parts were done already", err=True)
     with progress_bar(settings, total=len(full.cells), unit="loads", desc="replay") as progress:
-        one_part = functools.partial(replay_part, lab, progress=progress, responses=plan["responses"])
         try:
-            replay_parts(full.cells, folder, plan, total, guests=guests, replayer=one_part)
+            facts = load_stage(
+                place, full.cells, plan, lab, guests=guests, progress=progress, signer=settings.signer
+            )
         except KeyboardInterrupt:
-            kept = count_whole_parts(folder, plan, total)
+            kept = count_whole_parts(place, plan, total)
             raise Stopped(f"{kept} of {total} parts are kept, and {GO_ON}") from None
-    return join_parts(folder, plan, full.facts, total, signer=settings.signer)
+    cells = read_cells(place)
+    times = (time for time in cells["page_ms"].to_pylist() if time is not None)
+    extent = {"cells": count_states(cells), "virtual_s": round(math.fsum(times) / 1e3, 3)}
+    return {**facts["plan"], **facts, **extent}
 
 
-def describe_replay(facts: Mapping[str, Any], folder: Path) -> Iterator[str]:
+def describe_replay(facts: Mapping[str, Any], place: Path) -> Iterator[str]:
     """Yield what was replayed, in a few lines of which the last is the file of the loads."""
     recipes, cells = facts["recipes"], facts["cells"]
     yield (
@@ -234,7 +241,7 @@ def describe_replay(facts: Mapping[str, Any], folder: Path) -> Iterator[str]:
             yield f"left out of {recording['file']}: {left_out}"
     yield f"{cells['done']} loads done, {cells['refused']} refused, {cells['failed']} failed"
     yield f"{facts['virtual_s']:.0f} s of page loads"
-    yield str(folder / "cells.parquet")
+    yield str(place / "cells.parquet")
 
 
 def format_duration(seconds: float) -> str:

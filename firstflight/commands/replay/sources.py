@@ -30,9 +30,9 @@ class Source:
 
     recipes: Sequence[Recipe]
     folder: str
-    """Name of the replay's folder, below the folder of all replays."""
+    """Beginning of the name of the replay's folder; the rest says what was asked."""
     facts: dict[str, Any]
-    """The source's fields of replay.json."""
+    """The source's fields of stage.json."""
     names: dict[int, str] = field(default_factory=dict)
     """Name of the site of each page of a release, by its visit: the pages of one registrable domain share
     it."""

@@ -32,9 +32,9 @@ from verdict.evidence import EvidenceError
 @click.option(
     "--replay",
     "which",
-    metavar="full|DECISION",
-    help="full: of every page over every network; or a decision in stages, by the eight characters at the "
-    "end of its folder's name.  [default: the only decision, else full]",
+    metavar="REPLAY",
+    help="The replay of the pages, by the eight characters at the end of its folder's name.  [default: the "
+    "only one]",
 )
 @click.option(
     "--loads",

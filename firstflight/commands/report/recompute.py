@@ -24,7 +24,6 @@ def report_places(settings: Settings) -> Places:
     return Places(
         releases=settings.releases,
         replays=settings.replays,
-        decisions=settings.decisions,
         reports=settings.reports,
         backcast=settings.backcast,
         allowed_signers=settings.allowed_signers,

@@ -65,7 +65,7 @@ def test_an_erased_site_leaves_no_byte_of_its_name_and_all_that_is_left_verifies
         f"{CRAWL} version 1": "withdrawn",
         f"{CRAWL} version 2": "withdrawn",
         f"{CRAWL} version 3": "ok",
-        "recorded": "ok",
+        "recordings-89abcdef.0123abcd stage-01": "ok",
         "2025 v1": "ok",
         "2026 v1": "ok",
     }
@@ -156,7 +156,7 @@ def test_the_files_of_postgresql_keep_no_deleted_row(world: World, server_folder
 
 def test_replays_and_reports_that_had_it_go_and_others_stay(erased: Erased) -> None:
     world, done = erased
-    assert [path.name for path in (world.data / "replays").iterdir()] == ["recorded"]
+    assert [path.name for path in (world.data / "replays").iterdir()] == ["recordings-89abcdef.0123abcd"]
     kept, gone = all_report_versions(world.data / "reports")
     assert (str(kept), kept.is_there, kept.is_withdrawn) == ("2025 v1", True, False)
     assert (str(gone), gone.is_there) == ("2026 v1", False)

@@ -18,7 +18,14 @@ from storage.partitions import seal_partitions
 from storage.sums import seal
 from tests.conftest import with_tables
 from tests.factories import stored_crawl
-from tests.factories.made_up_report import FEW_CELLS, build_report, read_data_folder, write_replay
+from tests.factories.made_up_report import (
+    FEW_CELLS,
+    REPLAY,
+    build_report,
+    read_data_folder,
+    stage_of,
+    write_replay,
+)
 from tests.factories.signing import make_signer
 from tests.factories.undrawn import undrawn
 
@@ -44,7 +51,7 @@ def pristine(crawled: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("data")
     release = build(crawled, "2026-11", data / "releases").release
     replay = write_replay(data, release, FEW_CELLS)
-    shutil.copytree(replay, replay.with_name(f"{NAME}.parts") / "1-of-1")
+    shutil.copytree(replay, replay.with_name("stage-02.parts") / "1-of-1")
     build_report(read_data_folder(data), data / "reports" / "2026" / "v1")
     return data
 
@@ -75,17 +82,17 @@ def files_in(folder: Path) -> int:
 def test_everything_that_is_stored_is_a_line_and_says_that_it_is_unsigned(data: Path) -> None:
     done = run("verify")
     assert done.exit_code == 0, done.output
-    database, release, replay, part, report, last = done.stdout.splitlines()
+    database, release, stage, part, report, last = done.stdout.splitlines()
     assert database.startswith(f"ok        database {NAME}: ")
     assert release.startswith(f"ok        release {NAME} version 1: ")
     assert release.endswith(" checks hold [unsigned]")
-    assert replay == f"ok        replay {NAME}: 3 files are as in SHA256SUMS [unsigned]"
-    assert part == f"ok        part {NAME} 1-of-1: 3 files are as in SHA256SUMS [unsigned]"
+    assert stage == f"ok        stage {NAME}.{REPLAY} stage-01: 3 files are as in SHA256SUMS [unsigned]"
+    assert part == f"ok        part {NAME}.{REPLAY} stage-02 1-of-1: 3 files are as in SHA256SUMS [unsigned]"
     listed = files_in(data / "reports" / "2026" / "v1") - 1  # SHA256SUMS does not list itself
     assert listed > 30
     assert report == f"ok        report 2026 v1: {listed} files are as in SHA256SUMS [unsigned]"
     assert last == "5 checked, none damaged"
-    assert set(items("--offline")) == {"release", "replay", "part", "report"}
+    assert set(items("--offline")) == {"release", "stage", "part", "report"}
 
 
 def test_what_is_wrong_in_the_database_is_found(data: Path, crawled: Engine) -> None:
@@ -109,7 +116,7 @@ def test_a_database_that_cannot_be_reached_keeps_no_file_from_being_checked(
     assert first.startswith("DAMAGED   database PostgreSQL: ")
     assert first.endswith("--offline leaves it out")
     assert [line.split()[:2] for line in rest] == [
-        ["ok", kind] for kind in ("release", "replay", "part", "report")
+        ["ok", kind] for kind in ("release", "stage", "part", "report")
     ]
 
 
@@ -123,7 +130,7 @@ def test_a_crawl_that_cannot_be_read_is_its_own_damage_alone(data: Path, crawled
             connection.execute(text("ALTER TABLE site_away RENAME TO site"))
     assert by_kind["database"]["state"] == "damaged"
     assert 'relation "site" does not exist' in by_kind["database"]["said"]
-    assert {by_kind[kind]["state"] for kind in ("replay", "part", "report")} == {"ok"}
+    assert {by_kind[kind]["state"] for kind in ("stage", "part", "report")} == {"ok"}
 
 
 def test_a_damaged_release_keeps_no_other_from_being_verified_listed_or_built(data: Path) -> None:
@@ -166,8 +173,8 @@ def test_a_withdrawn_version_is_no_damage(data: Path) -> None:
 
 def test_a_replay_of_another_release_than_the_one_that_is_there_is_damaged(data: Path) -> None:
     source = {"crawl": NAME, "version": 1, "checksum": "00"}
-    seal(data / "replays" / NAME, {"kind": "replay", "release": source})
-    item = items("--offline")["replay"]
+    seal(stage_of(data, NAME), {"kind": "stage", "release": source})
+    item = items("--offline")["stage"]
     assert (item["state"], item["said"]) == (
         "damaged",
         f"made from another {NAME} version 1 than the one that is there",
@@ -175,12 +182,12 @@ def test_a_replay_of_another_release_than_the_one_that_is_there_is_damaged(data:
 
 
 def test_a_replay_or_report_in_the_place_of_another_is_damaged(data: Path) -> None:
-    (data / "replays" / NAME).rename(data / "replays" / "2026-12.desktop.here.tcp.localweb")
+    stage_of(data, NAME).parent.rename(data / "replays" / "2026-12.desktop.here.tcp.localweb.0123abcd")
     (data / "reports" / "2026").rename(data / "reports" / "2027")
     by_kind = items("--offline")
-    assert (by_kind["replay"]["state"], by_kind["replay"]["said"]) == (
+    assert (by_kind["stage"]["state"], by_kind["stage"]["said"]) == (
         "damaged",
-        f"it is the replay of {NAME}",
+        f"it is a stage of {NAME}",
     )
     assert (by_kind["report"]["state"], by_kind["report"]["said"]) == (
         "damaged",
@@ -202,13 +209,13 @@ def test_what_is_signed_says_by_whom_and_what_is_forged_as_a_whole_says_so(data:
     assert signed.exit_code == 0, signed.output
     assert signed.stdout.splitlines() == [
         f"release {NAME} version 1: signed by releases@example.org",
-        f"replay {NAME}: signed by releases@example.org",
+        f"stage {NAME}.{REPLAY} stage-01: signed by releases@example.org",
         "report 2026 v1: signed by releases@example.org",
     ]
     by_kind = items("--offline")
     assert {kind: item["signature"] for kind, item in by_kind.items()} == {
         "release": "signed by releases@example.org",
-        "replay": "signed by releases@example.org",
+        "stage": "signed by releases@example.org",
         "part": "unsigned",
         "report": "signed by releases@example.org",
     }
@@ -225,7 +232,7 @@ def test_what_is_signed_says_by_whom_and_what_is_forged_as_a_whole_says_so(data:
 
 def test_a_good_signature_is_kept(data: Path, key: Path) -> None:
     first = run("sign")
-    signature = data / "replays" / NAME / "SHA256SUMS.sig"
+    signature = stage_of(data, NAME) / "SHA256SUMS.sig"
     before = signature.stat().st_mtime_ns
     assert run("sign").stdout == first.stdout
     assert signature.stat().st_mtime_ns == before

@@ -22,7 +22,7 @@ from replay.runs.parts import (
     plan_of,
     write_part,
 )
-from replay.runs.replay_folder import guest_facts, plan_facts, store_loads, sums
+from replay.runs.replay_folder import guest_facts, plan_facts, store_loads
 from replay.runs.responses import response_tables
 from replay.runs.run import Result, result_of, share_out
 from storage.sums import broken_sums
@@ -69,8 +69,8 @@ def one_check(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def write_whole(folder: Path, guests: int) -> None:
     result = replayed(share_out(PLANNED, guests), list(range(1, guests + 1)))
-    whole = {**facts(), **guest_facts(result), **sums(result.table)}
-    store_loads(folder, "replay", result.table, whole, response_tables(result))
+    whole = {"plan": plan_of(facts(), PLANNED, responses=True), **guest_facts(result)}
+    store_loads(folder, "stage", result.table, whole, response_tables(result))
 
 
 def write_all(folder: Path, total: int, *, responses: bool = False) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def test_joined_parts_are_to_the_byte_what_as_many_guests_of_one_run_would_leave
 ) -> None:
     write_whole(tmp_path / "whole", total)
     common = write_all(tmp_path / "joined", total, responses=True)
-    join_parts(tmp_path / "joined", common, facts(), total)
+    join_parts(tmp_path / "joined", common, total, facts={})
     whole, joined = tmp_path / "whole", tmp_path / "joined"
     assert sorted(path.name for path in joined.iterdir()) == sorted(path.name for path in whole.iterdir())
     for name in ("cells.parquet", "responses.parquet", "SHA256SUMS"):
@@ -96,7 +96,7 @@ def test_joined_parts_are_to_the_byte_what_as_many_guests_of_one_run_would_leave
     assert not parts_folder(joined).exists()
 
 
-def test_a_replay_says_in_its_manifest_what_its_cells_depend_on(tmp_path: Path) -> None:
+def test_a_stage_says_in_its_manifest_what_its_cells_depend_on(tmp_path: Path) -> None:
     write_whole(tmp_path / "whole", 1)
     manifest = json.loads((tmp_path / "whole" / "manifest.json").read_text())
     assert manifest["release"] == {**RELEASE, "checksum": "aa"}
@@ -104,7 +104,7 @@ def test_a_replay_says_in_its_manifest_what_its_cells_depend_on(tmp_path: Path) 
     assert manifest["programs"] == [{"kernel": "ab" * 32}]
     assert manifest["kernel"]["recipe"] == facts()["kernel"]["recipe"]
     assert manifest["parameters"]["policies"] == ["3", "10"]
-    assert sorted(manifest["files"]) == ["cells.parquet", "replay.json", "responses.parquet"]
+    assert sorted(manifest["files"]) == ["cells.parquet", "responses.parquet", "stage.json"]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_bit_that_flips_in_any_file_of_a_part_is_refused_and_the_part_is_not_d
         path.write_bytes(spoilt)
         assert fault_of(path.parent, common)
         with pytest.raises(PartError, match=r"part 2/2 is .*: replay again"):
-            join_parts(tmp_path / "m", common, facts(), 2)
+            join_parts(tmp_path / "m", common, 2, facts={})
     assert not (tmp_path / "m").exists()
 
 
@@ -146,9 +146,9 @@ def test_a_part_of_another_release_other_code_or_another_file_is_refused(
     tmp_path: Path, other: dict[str, str], planned: list[Cell], why: str
 ) -> None:
     write_all(tmp_path / "m", 2)
-    planned_facts = facts(**other)
+    plan = plan_of(facts(**other), planned, responses=False)
     with pytest.raises(PartError, match=f"part 1/2 is of another replay, by its {why}: replay again"):
-        join_parts(tmp_path / "m", plan_of(planned_facts, planned, responses=False), planned_facts, 2)
+        join_parts(tmp_path / "m", plan, 2, facts={})
     assert not (tmp_path / "m").exists()
 
 
@@ -156,4 +156,4 @@ def test_a_part_that_is_missing_or_torn_is_named(tmp_path: Path) -> None:
     common = write_all(tmp_path / "m", 2)
     (part_folders(tmp_path / "m", 2)[1] / "part.json").write_text("{")
     with pytest.raises(PartError, match="part 2/2 is not there"):
-        join_parts(tmp_path / "m", common, facts(), 2)
+        join_parts(tmp_path / "m", common, 2, facts={})

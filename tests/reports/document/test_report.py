@@ -1,6 +1,7 @@
 """The report's files and content."""
 
 import dataclasses
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.factories.made_up_report import (
     crawl,
     data_folder,
     read_data_folder,
+    stage_of,
     write_release,
     write_replay,
 )
@@ -152,11 +154,10 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 def test_the_manifest_has_the_checksums_of_inputs_and_files(built: tuple[Path, dict[str, Any]]) -> None:
     folder, content = built
-    data_dir = folder.parents[2]
+    of_stages = hashlib.sha256(checksum_of(stage_of(folder.parents[2])).encode()).hexdigest()
     manifest = manifest_of(folder)
-    replay = data_dir / "replays" / str(NAME)
     assert manifest["release"]["checksum"] == content["release"]["sha256"]
-    assert manifest["replay"]["checksum"] == checksum_of(replay) == content["replay"]["sha256"]
+    assert manifest["replay"]["checksum"] == content["replay"]["sha256"] == of_stages
     assert (manifest["commit"], manifest["rule_version"], manifest["year"]) == ("c0ffee", RULE.version, 2026)
     assert manifest["replay"]["kernel"]["recipe"] == "cd" * 32
     assert manifest["replay"]["parameters"]["policies"] == ["3", "10", "16", "30"]

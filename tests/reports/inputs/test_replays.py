@@ -18,6 +18,7 @@ from tests.factories.made_up_report import (
     populations,
     read_data_folder,
     replay_cells,
+    stage_of,
     write_release,
     write_replay,
 )
@@ -69,15 +70,15 @@ def test_a_replay_of_another_release_is_refused(tmp_path: Path) -> None:
         read_data_folder(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["cells.parquet", "replay.json"])
+@pytest.mark.parametrize("name", ["cells.parquet", "stage.json"])
 def test_a_replay_that_cannot_be_read_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
     data_folder(tmp_path)
-    folder = tmp_path / "replays" / str(NAME)
+    folder = stage_of(tmp_path)
     (folder / name).write_bytes(b"\xff torn")
-    with pytest.raises(ReportError, match=rf"is damaged \({name}\); run `firstflight replay run"):
+    with pytest.raises(ReportError, match=rf"is damaged \({name}\); remove it .* `firstflight replay run"):
         read_data_folder(tmp_path)
     seal(folder, {})
-    with pytest.raises(ReportError, match="cannot be read; run `firstflight replay run"):
+    with pytest.raises(ReportError, match=r"cannot be read; remove it .* `firstflight replay run"):
         read_data_folder(tmp_path)
 
 
@@ -91,17 +92,17 @@ def test_a_replay_of_another_version_or_without_cells_is_refused(tmp_path: Path)
         read_data_folder(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["cells.parquet", "replay.json", "manifest.json", "SHA256SUMS"])
+@pytest.mark.parametrize("name", ["cells.parquet", "stage.json", "manifest.json", "SHA256SUMS"])
 def test_a_bit_that_flips_in_any_file_of_a_replay_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
     release = data_folder(tmp_path, table=FEW_CELLS)
-    path = tmp_path / "replays" / str(release.crawl) / name
+    path = stage_of(tmp_path, release.crawl) / name
     sound = path.read_bytes()
     for bit in random.Random(name).sample(range(8 * len(sound)), 100):
         spoilt = bytearray(sound)
         spoilt[bit // 8] ^= 1 << bit % 8
         path.write_bytes(spoilt)
         with pytest.raises(
-            ReportError, match=r"^the replay in .* is damaged \(.*\); run `firstflight"
+            ReportError, match=r"^the replay in .* is damaged \(.*\); remove it .* `firstflight"
         ) as refused:
             read_data_folder(tmp_path)
         assert "\n" not in str(refused.value)
@@ -114,7 +115,7 @@ def test_a_replay_that_was_replaced_as_a_whole_fails_its_signature(tmp_path: Pat
     signer = make_signer(tmp_path)
     signer.allowed_signers.rename(tmp_path / "allowed_signers")
     signer = dataclasses.replace(signer, allowed_signers=tmp_path / "allowed_signers")
-    for folder in (release.path, tmp_path / "replays" / str(NAME)):
+    for folder in (release.path, stage_of(tmp_path)):
         signer.sign(folder)
     assert read_data_folder(tmp_path).replay is not None
     write_replay(tmp_path, release, replay_cells(pages=2, gain_percent={10: 0.0}))

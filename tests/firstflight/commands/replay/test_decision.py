@@ -43,7 +43,7 @@ def test_a_value_that_is_none_is_refused_by_name(tmp_path: Path, given: str, mes
     assert done.exit_code == 1, done.output
     assert message in done.output
     assert done.output.count("\n") == 1
-    assert not (tmp_path / "decisions").exists()
+    assert not (tmp_path / "replays").exists()
 
 
 @pytest.mark.lab
@@ -58,7 +58,7 @@ def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_i
     given = ("candidates=['10', '16p']", "budget_minutes=0.05", "arms=['bbr', 'half-loaded-everyone']")
     done = decide(tmp_path, *given)
     assert done.exit_code == 0, done.output
-    (folder,) = (tmp_path / "decisions").iterdir()
+    (folder,) = (tmp_path / "replays").iterdir()
     assert {path.name for path in folder.iterdir()} == {
         "stage-01",
         "arm-bbr",
@@ -108,7 +108,7 @@ def test_a_decision_by_rule_7_judges_policies_in_two_units_and_compares_arms_on_
     given = ("rule_version=7", candidates, "budget_minutes=0.05", "arms=['bbr', 'half-loaded']")
     done = decide(tmp_path, *given)
     assert done.exit_code == 0, done.output
-    (folder,) = (tmp_path / "decisions").iterdir()
+    (folder,) = (tmp_path / "replays").iterdir()
     assert {path.name for path in folder.iterdir()} == {
         "stage-01",
         "arm-default",

@@ -80,7 +80,7 @@ def test_a_recordings_page_is_replayed_cold_and_warm(
     given = [option for word in words for option in ("--set", word)]
     done = CliRunner().invoke(main, ["replay", "run", "har", *given, "--json"])
     assert done.exit_code == 0, done.output
-    (folder,) = (tmp_path / "data" / "replays").iterdir()
+    (folder,) = (tmp_path / "data" / "replays").glob("recordings-*/stage-01")
     rows = {(row["cache"], row["think"]): row for row in pq.read_table(folder / "cells.parquet").to_pylist()}
     assert {name: row["responses"] for name, row in rows.items() if name[1] == "none"} == {
         ("cold", "none"): 4,
@@ -92,7 +92,7 @@ def test_a_recordings_page_is_replayed_cold_and_warm(
         assert recorded["document_ms"] - none["document_ms"] == pytest.approx(80, rel=0.02)
         assert recorded["page_ms"] - none["page_ms"] == pytest.approx(80 + THINK_MS, rel=0.02)
     assert pq.read_table(folder / "responses.parquet").num_rows == 2 * (4 + 3)
-    facts = json.loads((folder / "replay.json").read_text())
+    facts = json.loads((folder / "stage.json").read_text())["plan"]
     assert "release" not in facts
     assert [recording["file"] for recording in facts["recordings"]] == ["page.har.gz"]
     assert (facts["recipes"]["objects"], facts["recipes_warm"]["objects"]) == (4, 3)
