@@ -30,7 +30,10 @@ FORMAT_VERSION = 2
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-CLOSED = ("Answer", "Confidence", "KeyNumber", "Deciding", "Section", "Figure", "Table", "Column", "Line")
+CLOSED = (
+    "Answer", "Confidence", "KeyNumber", "Deciding",
+    "Section", "Paragraph", "Reference", "Figure", "Table", "Column", "Line",
+)  # fmt: skip
 """Shapes that have no other fields than the declared ones."""
 
 OF_A_VERSION = ("publication", "citation", "redo")

@@ -10,6 +10,7 @@ from releases.formatting import apart, grouped, quantity
 from replay.runs.policy import Policy
 from reports.inputs.report_inputs import ReportInputs
 from reports.sections.instrument import instrument_section
+from reports.sections.related import related_section
 from reports.sections.same_sites import same_sites
 from reports.sections.servers import ServersFacts, servers_parts
 from reports.sections.shape import Row, Section, state_origin
@@ -46,6 +47,7 @@ def sections_of(
     for section in (gains_section(verdict), costs_section(verdict), otherwise_section(verdict, plane)):
         yield state_origin(section, source=source, query=query)
     yield instrument_section(inputs.back_cast)
+    yield state_origin(related_section(), source="RFC 9743, and docs/methods.md", query=query)
 
 
 def sizes_section(

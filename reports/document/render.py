@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from reports.forms.brief import Brief
 from reports.forms.cells import bounds_near, cell
 from reports.forms.provenance import parameters, provenance
 from reports.forms.typesetting import keep_unbroken
+from reports.references import Reference, parts_of, reference_text
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -67,6 +68,8 @@ def _environment() -> jinja2.Environment:
         "typed": as_typed,
         "linked": link_terms,
         "anchor": anchor,
+        "reference": reference_text,
+        "reference_id": reference_id,
     }
     return environment
 
@@ -76,17 +79,34 @@ def unbroken(value: Any) -> Any:  # noqa: ANN401  # a template prints any type
     return keep_unbroken(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def link_terms(text: str, glossary: Mapping[str, str]) -> Markup:
-    """Return a text in which each term leads to its meaning the first time, and a command between backticks
-    is code.
+def link_terms(text: str, glossary: Mapping[str, str], references: Iterable[Reference] = ()) -> Markup:
+    """Return a text in which each term leads to its meaning the first time, each citation to its reference,
+    and a command between backticks is code.
 
     >>> print(link_terms("no back-cast: run `firstflight demo` & read", {"back-cast": "of 2010"}))
     no <a class="term" href="#term-back-cast">back-cast</a>: run <code>firstflight demo</code> &amp; read
     """
-    marked_up = re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(unbroken(text))))
+    known = {reference.anchor: reference for reference in references}
+    marked_up = "".join(
+        re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(unbroken(part)))) + (_citation(to) if to else "")
+        for part, to in parts_of(text, known)
+    )
     for term in sorted(glossary, key=len, reverse=True):
         marked_up = _link_first(marked_up, term)
     return Markup(marked_up)  # noqa: S704  # escaped above; terms and anchors are ours
+
+
+def _citation(reference: Reference) -> str:
+    return f'<a href="#{reference_id(reference.anchor)}">[{escape(reference.anchor)}]</a>'
+
+
+def reference_id(name: str) -> str:
+    """Return the anchor of a reference in the page's list.
+
+    >>> reference_id("RFC6928")
+    'ref-rfc6928'
+    """
+    return "ref-" + "-".join(re.findall("[a-z0-9]+", name.lower()))
 
 
 def _link_first(text: str, term: str) -> str:

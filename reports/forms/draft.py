@@ -9,6 +9,7 @@ from releases.formatting import in_ascii
 from reports.content import Published
 from reports.forms.cells import headings, key_number, left_out, recompute_command, text_rows
 from reports.forms.typesetting import tie_ascii
+from reports.references import CITATION, Reference, cited, parts_of
 from reports.sections.shape import Column, Table
 from schema.authors import MAINTAINERS
 
@@ -20,8 +21,16 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "verdicts": ("milliseconds", "benefit", "pairs"),
     "groups": ("price",),
     "backcast-choices": (),
+    "checklist": (),
 }
 """Tables of the draft, in their order, and the columns that it leaves out."""
+
+INTRODUCTION = (
+    "An initial window of 3 segments was raised to 10 in 2013 [RFC6928], on the evidence of 2010 "
+    "[IW10-2010]. The sections below give the evidence of {year}, from the report [FIRSTFLIGHT{year}], which "
+    "has the whole of it. The command after each table computes the table again from the report's data, and "
+    "tells whether it is equal."
+)
 
 WIDTH, BORDER = 66, 3
 """Columns of a table with its indentation, and of a border with the spaces beside a cell."""
@@ -30,41 +39,6 @@ HEADER = '<?xml version="1.0" encoding="utf-8"?>\n'
 
 TIE = "\u00a0"
 """Keeps a number and its unit on one line."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
-    """An entry of the list of references, complete, so that nothing is fetched."""
-
-    anchor: str
-    title: str
-    authors: tuple[tuple[str, str], ...]
-    """Initials and surnames; a body has no initials."""
-    date: Mapping[str, str]
-    target: str = ""
-    series: tuple[tuple[str, str], ...] = ()
-    content: str = ""
-
-
-REFERENCES = (
-    Reference(
-        anchor="RFC6928",
-        title="Increasing TCP's Initial Window",
-        authors=(("J.", "Chu"), ("N.", "Dukkipati"), ("Y.", "Cheng"), ("M.", "Mathis")),
-        date={"month": "April", "year": "2013"},
-        target="https://www.rfc-editor.org/info/rfc6928",
-        series=(("RFC", "6928"), ("DOI", "10.17487/RFC6928")),
-    ),
-    Reference(
-        anchor="IW10-2010",
-        title="An Argument for Increasing TCP's Initial Congestion Window",
-        authors=(("N.", "Dukkipati"), ("T.", "Refice"), ("Y.", "Cheng"), ("J.", "Chu"), ("T.", "Herbert"), ("A.", "Agarwal"), ("A.", "Jain"), ("N.", "Sutin")),  # noqa: E501
-        date={"month": "July", "year": "2010"},
-        series=(("DOI", "10.1145/1823844.1823848"),),
-        content="ACM SIGCOMM Computer Communication Review, vol. 40, no. 3",
-    ),
-)  # fmt: skip
-"""References of every draft besides the report itself."""
 
 
 def draft_name(year: int) -> str:
@@ -93,8 +67,16 @@ def draft_xml(report: Published) -> str:
     ET.SubElement(root, "middle").extend(_sections(report))
     listed = ET.SubElement(ET.SubElement(root, "back"), "references")
     _text(listed, "name", "Informative References")
-    listed.extend(_reference(reference) for reference in (_own(report), *REFERENCES))
+    listed.extend(map(_reference, _references(report).values()))
     return HEADER + _serialise(root)
+
+
+def _references(report: Published) -> dict[str, Reference]:
+    """Return the report itself and everything that the draft cites, by the names in texts."""
+    own = _own(report)
+    listed = [reference for section in report.sections for reference in section.references]
+    known = (own, *cited(INTRODUCTION), *listed)
+    return {reference.anchor: reference for reference in known if CITATION.fullmatch(f"[{reference.anchor}]")}
 
 
 def table_blocks(report: Published, items: Sequence[str]) -> str:
@@ -133,16 +115,7 @@ def _sections(report: Published) -> Iterator[ET.Element]:
         answer.first_line,
         answer.limits,
     )
-    cited = ET.Element("t")
-    cited.text = "An initial window of 3 segments was raised to 10 in 2013 "
-    for name, tail in (
-        ("RFC6928", ", on the evidence of 2010 "),
-        ("IW10-2010", f". The sections below give the evidence of {report.year}, from the report "),
-        (_own(report).anchor, ", which has the whole of it. The command after each table computes the "
-         "table again from the report's data, and tells whether it is equal."),
-    ):  # fmt: skip
-        ET.SubElement(cited, "xref", {"target": name}).tail = tail
-    introduction.insert(1, cited)
+    introduction.insert(1, _citing("t", INTRODUCTION.format(year=report.year), _references(report)))
     yield introduction
     numbers = Table(
         id="numbers",
@@ -182,18 +155,24 @@ def _sections(report: Published) -> Iterator[ET.Element]:
 
 
 def _evidence(report: Published) -> Iterator[ET.Element]:
-    """Yield the sections of the report that have a table of TABLES, with these tables."""
+    """Yield the sections of the report that have a table of TABLES or paragraphs, with these."""
+    references = _references(report)
     for section in report.sections:
         own = [table for name in TABLES for table in section.tables if table.id == name]
-        if not own:
+        if not own and not section.paragraphs:
             continue
-        element = _section(f"about-{section.id}", section.title, section.lead)
+        element = _section(f"about-{section.id}", section.title)
+        element.append(_citing("t", section.lead, references))
         for table in own:
             columns = tuple(column for column in table.columns if column.id not in TABLES[table.id])
             element.extend(_table(dataclasses.replace(table, columns=columns)))
             again = ET.SubElement(element, "t")
             again.text = "The table is computed again by "
             _text(again, "tt", recompute_command(report, table.id)).tail = "."
+        for paragraph in section.paragraphs:
+            part = _section(f"{section.id}-{paragraph.id}", paragraph.title)
+            part.append(_citing("t", paragraph.text, references))
+            element.append(part)
         yield element
 
 
@@ -202,6 +181,20 @@ def _section(name: str, title: str, *paragraphs: str | None) -> ET.Element:
     _text(element, "name", title)
     for paragraph in filter(None, paragraphs):
         _text(element, "t", paragraph)
+    return element
+
+
+def _citing(name: str, text: str, references: Mapping[str, Reference]) -> ET.Element:
+    """Return an element with a text whose citations are cross-references."""
+    element = ET.Element(name)
+    last: ET.Element | None = None
+    for part, to in parts_of(text, references):
+        if last is None:
+            element.text = tie_ascii(part, tie=TIE)
+        else:
+            last.tail = tie_ascii(part, tie=TIE)
+        if to is not None:
+            last = ET.SubElement(element, "xref", {"target": to.anchor})
     return element
 
 
@@ -286,17 +279,23 @@ def _own(report: Published) -> Reference:
 def _reference(reference: Reference) -> ET.Element:
     element = ET.Element(
         "reference",
-        {"anchor": reference.anchor, **({"target": reference.target} if reference.target else {})},
+        {
+            "anchor": reference.anchor,
+            **({"target": in_ascii(reference.target)} if reference.target else {}),
+        },
     )
     front = ET.SubElement(element, "front")
     _text(front, "title", reference.title)
     for initials, surname in reference.authors:
         if initials:
-            names = {"fullname": f"{initials} {surname}", "initials": initials, "surname": surname}
+            names = {"initials": in_ascii(initials), "surname": in_ascii(surname)}
+            names["fullname"] = f"{names['initials']} {names['surname']}"
             ET.SubElement(front, "author", names)
         else:
             _text(ET.SubElement(front, "author"), "organization", surname)
-    ET.SubElement(front, "date", dict(reference.date))
+    ET.SubElement(
+        front, "date", {part: reference.date[part] for part in ("month", "year") if part in reference.date}
+    )
     for name, value in reference.series:
         ET.SubElement(element, "seriesInfo", {"name": name, "value": value})
     if reference.content:

@@ -9,6 +9,7 @@ from reports.content import Published
 from reports.forms.cells import headings, key_number, left_out, recompute_command, text_rows
 from reports.forms.provenance import parameters, provenance
 from reports.forms.typesetting import lines_of
+from reports.references import reference_text
 from reports.sections.shape import Figure, Section, Table
 
 PLAIN_SPACES = re.compile(r"[ \t\n]+")
@@ -78,7 +79,7 @@ def _blocks(report: Published) -> Iterator[str]:
 
 def _section(report: Published, section: Section) -> Iterator[str]:
     yield f"## {escape(section.title)}"
-    yield from map(escape, (section.lead, *section.notes))
+    yield escape(section.lead)
     for figure in section.figures:
         if figure.rows:
             name, title = figure.id, escape(figure.title)
@@ -90,6 +91,12 @@ def _section(report: Published, section: Section) -> Iterator[str]:
         yield _table(headings(table), text_rows(table), [column.kind != "text" for column in table.columns])
         yield from map(escape, (left_out(table), *table.notes))
         yield _origin(report, table)
+    for paragraph in section.paragraphs:
+        yield f"### {escape(paragraph.title)}"
+        yield escape(paragraph.text)
+    yield _list_items(
+        f"[{entry.anchor}] {reference_text(entry)} {entry.target}".rstrip() for entry in section.references
+    )
 
 
 def _origin(report: Published, item: Figure | Table) -> str:

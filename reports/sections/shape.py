@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeVar
 
 from releases.interval import Interval
+from reports.references import Reference
 
 Row = Mapping[str, Any]
 
@@ -98,6 +99,16 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Paragraph:
+    """A paragraph under a title of its own."""
+
+    id: str
+    title: str
+    text: str
+    """Sentences, with what they cite in brackets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """A section of the report."""
 
@@ -107,7 +118,10 @@ class Section:
     """What the section tells, in a few plain sentences."""
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
-    notes: tuple[str, ...] = ()
+    paragraphs: tuple[Paragraph, ...] = ()
+    """What stands behind figures and tables."""
+    references: tuple[Reference, ...] = ()
+    """What lead and paragraphs cite."""
 
 
 def is_told(difference: Mapping[str, Any] | None) -> bool:

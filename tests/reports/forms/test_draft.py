@@ -5,6 +5,7 @@ import dataclasses
 import os
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,21 @@ def test_the_draft_has_the_answer_its_tables_and_their_commands(built: Built, tm
         assert f'<table anchor="iw-{name}">' in xml
 
 
+def test_whatever_is_cited_is_listed_once_in_the_page_and_in_the_draft(built: Built) -> None:
+    folder, content = built
+    (section,) = (section for section in content["sections"] if section["references"])
+    listed = [reference["anchor"] for reference in section["references"]]
+    assert len({*listed}) == len(listed) > 15
+    draft = ET.fromstring(draft_xml(published(content)))
+    entries = [entry.get("anchor") for entry in draft.iter("reference")]
+    assert len({*entries}) == len(entries)
+    assert {*listed, "FIRSTFLIGHT2026"} == {*entries} == {xref.get("target") for xref in draft.iter("xref")}
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    for name in listed:
+        assert f'<a href="#ref-{name.lower()}">[{name}]</a>' in page
+        assert page.count(f'<li id="ref-{name.lower()}">') == 1
+
+
 def test_hostile_text_stays_text(built: Built, tmp_path: Path) -> None:
     content = copy.deepcopy(built[1])
     content["answer"]["sentence"] += HOSTILE
@@ -70,6 +86,11 @@ def test_hostile_text_stays_text(built: Built, tmp_path: Path) -> None:
     for section in content["sections"]:
         section["title"] += HOSTILE
         section["lead"] += HOSTILE
+        for paragraph in section["paragraphs"]:
+            paragraph["text"] += HOSTILE
+        for reference in section["references"]:
+            reference["title"] += HOSTILE
+            reference["target"] += HOSTILE
         for table in section["tables"]:
             table["title"] += HOSTILE
             table["rows"] = [

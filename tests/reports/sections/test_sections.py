@@ -42,6 +42,7 @@ def test_the_sections_argue_from_what_fits_to_what_can_be_believed(content: dict
         "costs",
         "otherwise",
         "instrument",
+        "related",
     ]
     assert "experiment of 2010" in content["fuller"]
     assert all(figure["rows"] for section in content["sections"] for figure in section["figures"])
