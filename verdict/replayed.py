@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from replay.errors import ReplayError
 from replay.networks.mlab.draws import MONTH as LINES_MONTH
 from replay.networks.profiles import MOST_MONTHS, Population, is_stale
 from replay.runs.conditions import Conditions
@@ -25,10 +26,10 @@ from verdict.replay_file import ReplayFile
 from verdict.rule import RULE, Rule
 from verdict.rule7 import verdict as rule7_verdict
 from verdict.rule7.ledger import Arm as PairedArm
-from verdict.rule7.rule import Rule as Rule7
+from verdict.rule7.verdict import PageList, Verdict
 from verdict.sampling import Plan
 from verdict.stages import sites_in
-from verdict.stored import VerdictFacts, as_json, verdict_of
+from verdict.stored import VerdictFacts, verdict_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -101,37 +102,43 @@ def month_of(plan: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PolicyReplayed:
-    """What was loaded, as rule 7 takes it."""
+    """What was loaded over a list of pages, as rule 7 takes it, and of which release."""
 
-    looks: tuple[Look, ...]
-    everyone: Evidence | None
-    rule: Rule7
-    arms: Mapping[str, Evidence] = field(default_factory=dict)
-    """By id of the arm; the default's over the same draws is SAME.id."""
-    month: str | None = None
-    """Month of the pages."""
+    pages: PageList
+    release: Mapping[str, Any]
+    """Crawl, version and checksum."""
+    confirms: Mapping[str, Any] | None = None
+    """Of pages that are to confirm the answer over another release: that release."""
 
-    def verdict(self, back_cast: Standing, *, ends: bool = True) -> dict[str, Any]:
-        """Return the verdict as data; with `ends` no loads follow.
+    def verdict(
+        self,
+        back_cast: Standing,
+        *,
+        confirming: Sequence["PolicyReplayed"] = (),
+        ends: bool = True,
+        mark: str = "",
+        reasons: Iterable[Reason] = (),
+    ) -> Verdict:
+        """Return the verdict, as far as other lists of pages confirm it; with `ends` no loads follow.
 
-        A back-cast of another rule says nothing of this one, and lowers the confidence.
+        `mark` stands before the answer of inputs that are no evidence, and `reasons` say why they are none.
+        Raises ReplayError if another list is not one to confirm these pages.
         """
-        base = self.arms.get(SAME.id)
-        verdict = rule7_verdict.verdict_of(
-            self.looks,
-            self.rule,
+        for other in confirming:
+            if other.confirms != self.release:
+                raise ReplayError(
+                    f"the loads over {other.release['crawl']} do not confirm {self.release['crawl']} of version "
+                    f"{self.release['version']}: `firstflight replay run confirmation --set "
+                    f"pages={other.release['crawl']}` loads what does"
+                )
+        return rule7_verdict.verdict_of(
+            self.pages,
+            [other.pages for other in confirming],
             ends=ends,
-            everyone=self.everyone,
-            arms=[
-                PairedArm(id=name, title=ARMS[name].title, evidence=evidence, base=base)
-                for name, evidence in self.arms.items()
-                if base is not None and name != SAME.id
-            ],
+            mark=mark,
             broken=back_cast.broken,
-            reasons=[*back_cast.reasons, *stale_lines(self.month)],
+            reasons=[*reasons, *back_cast.reasons, *stale_lines(self.pages.month)],
         )
-        facts: dict[str, Any] = as_json(verdict)
-        return facts
 
 
 def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> Replayed:
@@ -159,13 +166,24 @@ def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) ->
 
 def policies_of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> PolicyReplayed:
     """Return the stages and arms of a decision by rule 7; `facts` are what stage.json says of each."""
-    read = _read(tables, facts)
+    read, plan = _read(tables, facts), facts[0]["plan"]
+    base = read.arms.get(SAME.id)
     return PolicyReplayed(
-        looks=read.looks,
-        everyone=read.everyone,
-        rule=read.file.policies,
-        arms=read.arms,
-        month=month_of(facts[0]["plan"]),
+        pages=PageList(
+            looks=read.looks,
+            rule=read.file.policies,
+            crawl=plan["release"]["crawl"],
+            month=month_of(plan),
+            everyone=read.everyone,
+            arms=tuple(
+                PairedArm(id=name, title=ARMS[name].title, evidence=evidence, base=base)
+                for name, evidence in read.arms.items()
+                if base is not None and name != SAME.id
+            ),
+            is_confirming="confirms" in plan,
+        ),
+        release=plan["release"],
+        confirms=plan.get("confirms"),
     )
 
 

@@ -3,7 +3,10 @@
 import functools
 import re
 from dataclasses import dataclass
-from typing import Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
+
+if TYPE_CHECKING:
+    from pydantic_core import CoreSchema
 
 Sending = Literal["spread", "paced", "at once"]
 """How the segments of a first flight leave.
@@ -70,6 +73,17 @@ class Policy:
     def __lt__(self, other: "Policy") -> bool:
         """Whether this one comes first."""
         return self._place < other._place
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> "CoreSchema":  # noqa: ANN401, PLW3201
+        """Read and write a policy as its text wherever pydantic does so."""
+        from pydantic_core import core_schema  # no guest needs it
+
+        text = core_schema.no_info_after_validator_function(cls.parse, core_schema.str_schema())
+        return core_schema.union_schema(
+            [core_schema.is_instance_schema(cls), text],
+            serialization=core_schema.to_string_ser_schema(),
+        )
 
     @property
     def _place(self) -> tuple[int, int, int]:

@@ -1,68 +1,217 @@
-"""The answer by rule 7 in one sentence."""
+"""The answer in sentences: what a server should do, for whom that differs by round trip, and how sure it is."""
 
-from collections.abc import Sequence
+import calendar
+import itertools
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from releases.formatting import interval_text, quantity
+from releases.formatting import grouped, quantity, stated
 from replay.runs.policy import AT_ONCE, Policy
-from verdict.rule7.judgement import Answer
+from verdict.judgement import GuardCheck, Level, Reason
+from verdict.rule7.judgement import Answer, Recommendation
+from verdict.rule7.ledger import GroupAnswer
 from verdict.rule7.rule import Rule
 
+SPARED = {"others": "others' short flows", "slow": "pages over the slowest networks"}
+"""What a guard is for, by its id."""
 
-def headline(answer: Answer, rule: Rule) -> str:
-    """Return what a server should do, and why."""
+SURE: Mapping[Level, str] = {"high": "This is sure", "medium": "This is fairly sure", "low": "This is not sure"}
+
+
+def headline(
+    answer: Answer,
+    recommended: Recommendation,
+    rule: Rule,
+    *,
+    own: str = "",
+    others: Mapping[str, str] | None = None,
+    mark: str = "",
+) -> str:
+    """Return what a server should do, and why, in one sentence.
+
+    `own` is the title of the list that decides, and `others` are those of the lists that are to confirm it,
+    by name; `mark` stands before the answer of inputs that are no evidence.
+    """
     if answer.kind == "no answer":
         return f"No answer: {' '.join(answer.broken)}"
-    if answer.kind == "raise":
-        chosen = answer.of(answer.policy)
-        saved = quantity(chosen.touched_percent.estimate, "%", 2)
-        where = "the pages that it changes" if answer.policy.beyond_ms is not None else "pages"
-        return f"{advise(answer.policy, rule)}: {where} load in {saved} less time, for less than 2010 paid."
-    stays = f"IW {rule.incumbent} stays"
+    because = _because(answer, recommended, rule, own=own, others=others or {})
+    return f"{f'{mark}: ' if mark else ''}{advise(recommended.policy, rule)}: {because}."
+
+
+def _because(
+    answer: Answer, recommended: Recommendation, rule: Rule, *, own: str, others: Mapping[str, str]
+) -> str:
+    if recommended.kind == "raise":
+        saved = quantity(answer.of(recommended.policy).touched_percent.estimate, "%", 2)
+        what = "the pages that it changes" if recommended.policy.beyond_ms is not None else "pages"
+        where = f" on {pages_of([own, *others.values()])}" if others else ""
+        return f"{what} load in {saved} less time{where}, for less than 2010 paid"
+    if not is_told(answer, rule):
+        return "too few loads tell what a larger first flight saves"
+    if unconfirmed := [policy for policy, lists in recommended.disagreeing.items() if lists]:
+        lists = {name for policy in unconfirmed for name in recommended.disagreeing[policy]}
+        deny = pages_of([title for name, title in others.items() if name in lists])
+        what = f"{describe(unconfirmed, rule)} are worth their price on {pages_of([own])}"
+        return f"{what}, and {deny} do not confirm it"
+    if doubted := [check for check in answer.guards if check.holds is None]:
+        return _unspared(doubted, rule)
     if opened := answer.having("open"):
-        are = "are" if len(opened) > 1 else "is"
-        untold = "the loads do not tell whether it is worth its price"
-        return f"{stays}; {join(list(map(str, opened)))} {are} open: {untold}."
-    if worth := answer.having("worth it"):
-        return f"{stays}: what {join(list(map(str, worth)))} does to others' flows is not known."
-    if guarded := answer.having("not recommended"):
-        harms = "would be worth it, and costs others or the slow too much"
-        return f"{stays}: {join(list(map(str, guarded)))} {harms}."
-    if answer.having("at the price"):
-        return f"{stays}: no larger first flight is worth more than what 2010 paid."
-    return f"{stays}: no larger first flight is worth what it sends again."
+        return f"whether {describe(opened, rule)} are worth their price is open"
+    if failed := [check for check in answer.guards if not check.holds]:
+        return _unspared(failed, rule)
+    if near := answer.having("at the price"):
+        return f"{describe(near, rule)} save about what they cost by the price of 2010"
+    return "no larger first flight saves enough time for what it sends again"
+
+
+def _unspared(checks: Sequence[GuardCheck], rule: Rule) -> str:
+    spared = join(dict.fromkeys(SPARED.get(check.guard.id, check.guard.what) for check in checks))
+    worth = describe({check.window for check in checks}, rule)
+    return f"{worth} would be worth their price, but are not shown to spare {spared}"
+
+
+def confirmation(answer: Answer, confirmed: Sequence[Policy], rule: Rule, *, own: str) -> str:
+    """Return in one sentence which policies a list of pages confirms, of those that are worth it on
+    another."""
+    if answer.broken:
+        return f"No answer: {' '.join(answer.broken)}"
+    denied = [policy for policy in rule.candidates if policy not in confirmed]
+    parts = [
+        f"{describe(policies, rule)} {verb}"
+        for policies, verb in ((confirmed, "are confirmed"), (denied, "are not confirmed"))
+        if policies
+    ]
+    return f"By {pages_of([own])}, {', and '.join(parts)}."
+
+
+def is_told(answer: Answer, rule: Rule) -> bool:
+    """Return whether the answer is settled, or the loads tell of a larger window that it saves or costs
+    time."""
+    return answer.kind != "open" or any(
+        candidate.standing != "open" or candidate.touched_percent.excludes_zero
+        for candidate in answer.judgements
+        if candidate.policy.window > rule.incumbent.window
+    )
+
+
+def differs(groups: Iterable[GroupAnswer], recommended: Recommendation, rule: Rule) -> str:
+    """Return for whom the answer differs by the handshake's round trip, in one sentence; empty where no group
+    was loaded."""
+    alike = [
+        (answers[0], answers[-1])
+        for _, same in itertools.groupby(groups, key=lambda group: (group.answer.kind, group.answer.policy))
+        for answers in (list(same),)
+    ]
+    if not alike:
+        return ""
+    if len(alike) == 1:
+        is_same = alike[0][0].answer.kind == recommended.kind
+        return "That is the same at every round trip." if is_same else ""
+    clauses = []
+    for first, last in alike:
+        ends = (stated(first.above_ms), stated(last.up_to_ms, "ms"))
+        where = f"from {ends[0]} to {ends[1]}" if first.above_ms else f"up to {ends[1]}"
+        if math.isinf(last.up_to_ms):
+            where = f"beyond {stated(first.above_ms, 'ms')}"
+        what = f"{rule.incumbent.window} segments stay"
+        if first.answer.kind == "raise":
+            what = f"{describe([first.answer.policy], rule, is_alone=True)} are worth their price"
+        elif first.answer.kind in {"open", "no answer"}:
+            what = "it is open whether more are worth their price"
+        clauses.append(f"{where}, {what}")
+    return f"By a page's longest handshake: {'; '.join(clauses)}."
+
+
+def certainty(level: Level, reasons: Sequence[Reason], *, pairs: int) -> str:
+    """Return how sure the answer is, in words, with what makes it least so.
+
+    >>> certainty("low", [Reason(level="low", sentence="The lines are of 2020.")], pairs=10)
+    'This is not sure: the lines are of 2020.'
+    """
+    because = next((reason.sentence for reason in reasons if reason.level == level), "")
+    if not because:
+        return f"{SURE[level]}, by {grouped(pairs)} pairs of loads."
+    return f"{SURE[level]}: {because[:1].lower()}{because[1:]}"
 
 
 def advise(policy: Policy, rule: Rule) -> str:
     """Return what a server should do.
 
-    >>> advise(Policy(16, "paced"), Rule())
-    'Set the initial window to 16 segments, paced'
+    >>> advise(Policy(10), Rule()), advise(Policy(16, "paced"), Rule())
+    ('Keep the initial window at 10 segments', 'Set the initial window to 16 segments, paced')
     >>> advise(Policy(20, "spread", 100), Rule()).removeprefix("Set the initial window to ")
     '20 segments, spread, where the handshake takes more than 100 ms, and keep 10 elsewhere'
     """
-    sending = "" if policy.sending == AT_ONCE else f", {policy.sending}"
-    clause = f"Set the initial window to {policy.window} segments{sending}"
+    if policy == rule.incumbent:
+        return f"Keep the initial window at {policy.window} segments"
+    clause = f"Set the initial window to {policy_text(policy)}"
     if policy.beyond_ms is None:
         return clause
-    return (
-        f"{clause}, where the handshake takes more than {policy.beyond_ms} ms, and keep "
-        f"{rule.incumbent} elsewhere"
-    )
+    return f"{clause}, and keep {rule.incumbent.window} elsewhere"
 
 
-def candidate_text(answer: Answer, policy: Policy) -> str:
-    """Return a candidate's net benefits, with their intervals."""
-    judgement = answer.of(policy)
-    per_load, in_sum = (
-        interval_text(interval, "pp") for interval in (judgement.per_load_pp, judgement.in_sum_pp)
-    )
-    return f"IW {policy}: {judgement.standing}; net benefit {per_load} per load, {in_sum} in sum"
+def policy_text(policy: Policy) -> str:
+    """Return a policy in words.
+
+    >>> policy_text(Policy(16)), policy_text(Policy(16, "paced", 100))
+    ('16 segments', '16 segments, paced, where the handshake takes more than 100 ms')
+    """
+    sending = "" if policy.sending == AT_ONCE else f", {policy.sending}"
+    where = "" if policy.beyond_ms is None else f", where the handshake takes more than {policy.beyond_ms} ms"
+    return f"{policy.window} segments{sending}{where}"
 
 
-def join(words: Sequence[str]) -> str:
+def describe(policies: Collection[Policy], rule: Rule, *, is_alone: bool = False) -> str:
+    """Return policies in a few words: from which window to which, how they are sent and for whom, if that is
+    one for all of them.
+
+    >>> far = [Policy(16, "paced", 100), Policy(32, "spread", 100)]
+    >>> describe(far, Rule())
+    '16 to 32 segments, where the handshake takes more than 100 ms,'
+    >>> describe([Policy(16), Policy(16, "paced")], Rule()), describe(far[:1], Rule(), is_alone=True)
+    ('16 segments for all connections', '16 segments, paced, where the handshake takes more than 100 ms,')
+    >>> describe([Policy(20, "paced"), *far], Rule()), describe([Policy(16), Policy(30)], Rule(candidates=()))
+    ('16 to 32 segments', '16 to 30 segments')
+    """
+    windows = [policy.window for policy in policies]
+    sendings, limits = ({getattr(policy, name) for policy in policies} for name in ("sending", "beyond_ms"))
+    size = f"{min(windows)} to {max(windows)}" if len({*windows}) > 1 else f"{min(windows)}"
+    clause = f"{size} segments"
+    if len(sendings) == 1 and sendings != {AT_ONCE}:
+        clause += f", {sendings.pop()},"
+    if limits == {None}:
+        is_for_some = not is_alone and any(policy.beyond_ms is not None for policy in rule.candidates)
+        return f"{clause} for all connections" if is_for_some else clause
+    if len(limits) == 1:
+        return f"{clause.rstrip(',')}, where the handshake takes more than {limits.pop()} ms,"
+    return clause
+
+
+def pages_of(titles: Sequence[str]) -> str:
+    """Return lists of pages by their titles.
+
+    >>> pages_of(["August 2025", "November 2023"]), pages_of([""])
+    ('the pages of August 2025 and November 2023', 'these pages')
+    """
+    named = [title for title in titles if title]
+    return f"the pages of {join(named)}" if named else "these pages"
+
+
+def month_text(month: str) -> str:
+    """Return a month in words.
+
+    >>> month_text("2023-11")
+    'November 2023'
+    """
+    year, _, number = month.partition("-")
+    return f"{calendar.month_name[int(number)]} {year}"
+
+
+def join(words: Iterable[str]) -> str:
     """Return words in a sentence.
 
     >>> join(["16 paced", "20 paced", "20 spread"])
     '16 paced, 20 paced and 20 spread'
     """
-    return " and ".join(words) if len(words) < 3 else f"{', '.join(words[:-1])} and {words[-1]}"
+    *rest, last = words
+    return f"{', '.join(rest)} and {last}" if rest else last

@@ -146,6 +146,8 @@ def family_intervals(
 ) -> dict[Name, Interval]:
     """Return intervals that all hold together but for a probability of `error`; all infinite if it is too
     little."""
+    if not names:
+        return {}
     parts = [rule.parts[FAMILY.index(quantity)] for quantity, _ in names]
     tail = joint_tail(correlate(effects, names), parts, error=error) if error >= LEAST_ERROR else 0.0
     return {name: effects.of(*name).interval(part * tail) for name, part in zip(names, parts, strict=True)}
@@ -283,6 +285,7 @@ def is_confirmed(judgement: Judgement, rule: Rule) -> bool:
 class Recommendation:
     """What is recommended over all lists; they are never pooled."""
 
+    kind: Kind
     policy: Policy
     """The incumbent if nothing is worth it on the first list, or no such policy is confirmed on every
     other."""
@@ -295,14 +298,23 @@ def recommend(answer: Answer, others: Mapping[str, Answer], rule: Rule) -> Recom
     fit = [] if answer.broken else list_fit(answer.judgements, answer.guards)
     disagreeing = {
         candidate.policy: tuple(
-            name
-            for name, other in others.items()
-            if other.broken
-            or not any(
-                mine.policy == candidate.policy and is_confirmed(mine, rule) for mine in other.judgements
-            )
+            name for name, other in others.items() if candidate.policy not in list_confirmed(other, rule)
         )
         for candidate in fit
     }
     chosen = choose([candidate for candidate in fit if not disagreeing[candidate.policy]], rule)
-    return Recommendation(policy=rule.incumbent if chosen is None else chosen, disagreeing=disagreeing)
+    is_unconfirmed = answer.kind == "raise" and chosen is None
+    return Recommendation(
+        kind="stays" if is_unconfirmed else answer.kind,
+        policy=rule.incumbent if chosen is None else chosen,
+        disagreeing=disagreeing,
+    )
+
+
+def list_confirmed(answer: Answer, rule: Rule) -> tuple[Policy, ...]:
+    """Return the policies that a list confirms; none if something is wrong with its loads."""
+    return (
+        ()
+        if answer.broken
+        else tuple(mine.policy for mine in answer.judgements if is_confirmed(mine, rule))
+    )

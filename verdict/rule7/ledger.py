@@ -190,6 +190,9 @@ class GroupAnswer:
 
     id: str
     title: str
+    above_ms: float
+    """Handshakes of the group took longer, and `up_to_ms` at most."""
+    up_to_ms: float
     share: float
     """Share of the population's loads."""
     evidence: Evidence
@@ -215,6 +218,8 @@ def judge_groups(
             GroupAnswer(
                 id=group.id,
                 title=group.title,
+                above_ms=group.above_ms,
+                up_to_ms=group.up_to_ms,
                 share=share_of_draws(look.evidence, mask),
                 evidence=inside,
                 answer=judge([Look(evidence=inside)], own, ends=True, everyone=shared),

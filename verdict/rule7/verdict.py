@@ -1,16 +1,20 @@
 """The verdict by rule 7: everything that is stored of an answer."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from releases.interval import Interval
 from replay.runs.policy import Policy
 from verdict.evidence import Evidence
-from verdict.judgement import Kind, Level, Look, Reason
+from verdict.judgement import Kind, Level, Look, Reason, confidence_after
 from verdict.rule7.estimates import FAMILY, MILLISECONDS, NET_BENEFIT, PARTS, RESENT, measure
-from verdict.rule7.headline import headline
-from verdict.rule7.judgement import Answer, Standing, judge
+from verdict.rule7.headline import certainty, confirmation, differs, headline, is_told, month_text
+from verdict.rule7.judgement import Answer, Recommendation, Standing, judge, list_confirmed, recommend
 from verdict.rule7.ledger import Arm, Row, judge_groups, make_ledger
+from verdict.rule7.levels import LevelResult, SharedResult, measure_levels, measure_shared
 from verdict.rule7.rule import Rule
 
 FORMAT_VERSION = 2
@@ -57,7 +61,11 @@ class GroupResult:
 
     id: str
     title: str
+    above_ms: float
+    """Handshakes of the group took longer, and `up_to_ms` at most; null if there is no most."""
+    up_to_ms: float | None
     share: float
+    """Share of the population's loads."""
     kind: Kind
     policy: Policy
     candidates: tuple[Candidate, ...]
@@ -74,14 +82,50 @@ class AgainResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListResult:
+    """The answer over another list of pages, less the sites that the deciding one has: a family of its own."""
+
+    crawl: str
+    title: str
+    pages: int
+    kind: Kind
+    candidates: tuple[Candidate, ...]
+    confirms: tuple[Policy, ...]
+    """What is worth it on the deciding list and confirmed by this one."""
+    broken: tuple[str, ...]
+    """Why it says nothing, in sentences."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """A policy that is worth it on the deciding list and not confirmed by others."""
+
+    policy: Policy
+    crawls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """Everything that verdict.json holds."""
 
     format_version: int
     rule: Rule
+    crawl: str
+    """Whole name of the crawl whose pages decide; empty of recordings."""
+    title: str
+    """Month of the pages in words; empty of recordings."""
+    pages: int
     kind: Kind
     policy: Policy
+    """What is recommended over all lists; the incumbent if nothing is."""
+    mark: str
+    """Stands before the answer of inputs that are no evidence; empty of evidence."""
     headline: str
+    """What a server should do, and why, in one sentence."""
+    sentences: tuple[str, ...]
+    """For whom that differs by round trip, if it does, and how sure it is."""
+    is_told: bool
+    """False if the loads are too few to tell whether any larger window saves time."""
     is_settled: bool
     confidence: Level | None
     reasons: tuple[Reason, ...]
@@ -91,62 +135,162 @@ class Verdict:
     again: AgainResult
     ledger: tuple[Row, ...]
     groups: tuple[GroupResult, ...]
+    levels: tuple[LevelResult, ...]
+    shared: tuple[SharedResult, ...]
+    lists: tuple[ListResult, ...]
+    """Other lists of pages that are to confirm what is worth it."""
+    disagreeing: tuple[Disagreement, ...]
+    confirms: tuple[Policy, ...] | None
+    """Of pages that are to confirm the answer over others: the policies that they confirm; else null."""
+
+    def of(self, policy: Policy) -> Candidate:
+        """Return a candidate; KeyError if it was not loaded."""
+        try:
+            return next(candidate for candidate in self.candidates if candidate.policy == policy)
+        except StopIteration:
+            raise KeyError(str(policy)) from None
+
+    def having(self, standing: Standing) -> tuple[Policy, ...]:
+        """Return the policies with a standing."""
+        return tuple(candidate.policy for candidate in self.candidates if candidate.standing == standing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PageList:
+    """What was loaded over a list of pages, as the rule takes it."""
+
+    looks: tuple[Look, ...]
+    rule: Rule
+    crawl: str = ""
+    month: str | None = None
+    """Month of the pages (YYYY-MM), which says whether what the networks were drawn from is too old for
+    them; None of networks that were not drawn."""
+    everyone: Evidence | None = None
+    """Loads on a half-loaded line where all traffic has the policy."""
+    arms: tuple[Arm, ...] = ()
+    is_confirming: bool = False
+    """True if the pages are to confirm the answer over others."""
+
+    @property
+    def title(self) -> str:
+        """The month in words."""
+        return month_text(self.month) if self.month else ""
+
+    @property
+    def pages(self) -> int:
+        """Number of pages that were loaded."""
+        return len(np.unique(self.looks[-1].evidence.visits))
 
 
 def verdict_of(
-    looks: Sequence[Look],
-    rule: Rule,
+    own: PageList,
+    others: Sequence[PageList] = (),
     *,
     ends: bool,
-    everyone: Evidence | None = None,
-    arms: Iterable[Arm] = (),
+    mark: str = "",
     broken: Iterable[str] = (),
     reasons: Iterable[Reason] = (),
 ) -> Verdict:
-    """Return the verdict after the looks; with `ends` no loads follow."""
-    answer = judge(looks, rule, ends=ends, everyone=everyone, broken=broken, reasons=reasons)
-    asked = asked_about(answer, rule)
+    """Return the verdict over the pages that decide, as far as the other lists confirm it.
+
+    With `ends` no loads follow. `broken` is what is wrong with the chain of evidence, `reasons` what else
+    lowers the confidence, and `mark` stands before the answer of inputs that are no evidence.
+    """
+    rule, look = own.rule, own.looks[-1]
+    answer = judge(own.looks, rule, ends=ends, everyone=own.everyone, broken=broken, reasons=reasons)
+    answers = {other.crawl: judge(other.looks, other.rule, ends=True) for other in others}
+    recommended = recommend(answer, answers, rule)
+    groups, asked = judge_groups(look, rule, everyone=own.everyone), asked_about(answer, recommended, rule)
+    confirmed = list_confirmed(answer, rule) if own.is_confirming else None
+    confidence, reasons = answer.confidence, answer.reasons
+    if recommended.kind == "raise" and not others and not own.is_confirming:
+        reasons = (*reasons, Reason(level="medium", sentence="No other list of pages confirms it yet."))
+        confidence = confidence_after(reasons)
+    if confirmed is None:
+        titles = {other.crawl: other.title for other in others}
+        first = headline(answer, recommended, rule, own=own.title, others=titles, mark=mark)
+    else:
+        first = confirmation(answer, confirmed, rule, own=own.title)
+    pairs = max((judgement.pairs for judgement in answer.judgements), default=0)
+    sentences = (
+        differs(groups, recommended, rule) if confirmed is None and not answer.broken else "",
+        certainty(confidence, reasons, pairs=pairs) if confidence is not None else "",
+    )
     return Verdict(
         format_version=FORMAT_VERSION,
         rule=rule,
-        kind=answer.kind,
-        policy=answer.policy,
-        headline=headline(answer, rule),
+        crawl=own.crawl,
+        title=own.title,
+        pages=own.pages,
+        kind=recommended.kind,
+        policy=recommended.policy,
+        mark=mark,
+        headline=first,
+        sentences=tuple(filter(None, sentences)),
+        is_told=is_told(answer, rule),
         is_settled=answer.is_settled,
-        confidence=answer.confidence,
-        reasons=answer.reasons,
+        confidence=confidence,
+        reasons=reasons,
         broken=answer.broken,
-        candidates=candidates_of(answer, looks[-1].evidence, rule, shown=rule.shown),
+        candidates=candidates_of(answer, look.evidence, rule, shown=rule.shown),
         guards=guards_of(answer),
         again=AgainResult(
             gain_percent=answer.again.gain_percent,
             resent_pp=answer.again.resent_pp,
             is_sound=answer.again.is_sound,
         ),
-        ledger=make_ledger(looks[-1], asked, rule, arms=arms),
+        ledger=() if asked is None else make_ledger(look, asked, rule, arms=own.arms),
         groups=tuple(
             GroupResult(
                 id=group.id,
                 title=group.title,
+                above_ms=group.above_ms,
+                up_to_ms=group.up_to_ms if math.isfinite(group.up_to_ms) else None,
                 share=group.share,
                 kind=group.answer.kind,
                 policy=group.answer.policy,
                 candidates=candidates_of(group.answer, group.evidence, rule, shown=()),
                 guards=guards_of(group.answer),
             )
-            for group in judge_groups(looks[-1], rule, everyone=everyone)
+            for group in groups
         ),
+        levels=measure_levels(look.evidence, rule),
+        shared=measure_shared(own.everyone, rule),
+        lists=tuple(
+            ListResult(
+                crawl=other.crawl,
+                title=other.title,
+                pages=other.pages,
+                kind=answers[other.crawl].kind,
+                candidates=candidates_of(
+                    answers[other.crawl], other.looks[-1].evidence, other.rule, shown=other.rule.shown
+                ),
+                confirms=list_confirmed(answers[other.crawl], other.rule),
+                broken=answers[other.crawl].broken,
+            )
+            for other in others
+        ),
+        disagreeing=tuple(
+            Disagreement(policy=policy, crawls=crawls)
+            for policy, crawls in recommended.disagreeing.items()
+            if crawls
+        ),
+        confirms=confirmed,
     )
 
 
-def asked_about(answer: Answer, rule: Rule) -> Policy:
-    """Return the policy that a reader asks about: the recommended one, else that with the most net benefit
-    per load."""
-    if answer.policy != rule.incumbent:
-        return answer.policy
-    return max(
-        answer.judgements, key=lambda judgement: (judgement.per_load_pp.lower, judgement.policy)
-    ).policy
+def asked_about(answer: Answer, recommended: Recommendation, rule: Rule) -> Policy | None:
+    """Return the policy that a reader asks about: the recommended one, else what is worth it on the deciding
+    list, else that with the most net benefit per load; None without a candidate."""
+    for policy in (recommended.policy, answer.policy):
+        if policy != rule.incumbent:
+            return policy
+    best = max(
+        answer.judgements,
+        key=lambda judgement: (judgement.per_load_pp.lower, judgement.policy),
+        default=None,
+    )
+    return None if best is None else best.policy
 
 
 def candidates_of(
