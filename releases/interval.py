@@ -32,7 +32,7 @@ class Interval:
         return Interval(factor * self.estimate, factor * self.lower, factor * self.upper)
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> CoreSchema:  # noqa: ANN401, PLW3201
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> CoreSchema:  # noqa: ANN401
         """Read and write what is unknown, and an end without bound, as null wherever pydantic does so."""
         from pydantic_core import core_schema  # a crawler does without it
 
@@ -43,9 +43,7 @@ class Interval:
         unknown = {"estimate": math.nan, "lower": -math.inf, "upper": math.inf}
 
         def read(values: dict[str, float | None]) -> Interval:
-            return cls(
-                **{name: unknown[name] if value is None else value for name, value in values.items()}
-            )
+            return cls(**{name: unknown[name] if value is None else value for name, value in values.items()})
 
         def write(interval: Interval) -> dict[str, float | None]:
             values = dataclasses.asdict(interval)

@@ -127,8 +127,8 @@ class PolicyReplayed:
         for other in confirming:
             if other.confirms != self.release:
                 raise ReplayError(
-                    f"the loads over {other.release['crawl']} do not confirm {self.release['crawl']} of version "
-                    f"{self.release['version']}: `firstflight replay run confirmation --set "
+                    f"the loads over {other.release['crawl']} do not confirm {self.release['crawl']} of "
+                    f"version {self.release['version']}: `firstflight replay run confirmation --set "
                     f"pages={other.release['crawl']}` loads what does"
                 )
         return rule7_verdict.verdict_of(

@@ -75,7 +75,7 @@ class Policy:
         return self._place < other._place
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> "CoreSchema":  # noqa: ANN401, PLW3201
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> "CoreSchema":  # noqa: ANN401
         """Read and write a policy as its text wherever pydantic does so."""
         from pydantic_core import core_schema  # no guest needs it
 

@@ -1,4 +1,4 @@
-"""The answer in sentences: what a server should do, for whom that differs by round trip, and how sure it is."""
+"""The answer in sentences: what a server should do, for whom that differs by round trip, and how sure."""
 
 import calendar
 import itertools
@@ -15,7 +15,11 @@ from verdict.rule7.rule import Rule
 SPARED = {"others": "others' short flows", "slow": "pages over the slowest networks"}
 """What a guard is for, by its id."""
 
-SURE: Mapping[Level, str] = {"high": "This is sure", "medium": "This is fairly sure", "low": "This is not sure"}
+SURE: Mapping[Level, str] = {
+    "high": "This is sure",
+    "medium": "This is fairly sure",
+    "low": "This is not sure",
+}
 
 
 def headline(

@@ -314,7 +314,5 @@ def recommend(answer: Answer, others: Mapping[str, Answer], rule: Rule) -> Recom
 def list_confirmed(answer: Answer, rule: Rule) -> tuple[Policy, ...]:
     """Return the policies that a list confirms; none if something is wrong with its loads."""
     return (
-        ()
-        if answer.broken
-        else tuple(mine.policy for mine in answer.judgements if is_confirmed(mine, rule))
+        () if answer.broken else tuple(mine.policy for mine in answer.judgements if is_confirmed(mine, rule))
     )

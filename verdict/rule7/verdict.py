@@ -83,7 +83,7 @@ class AgainResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListResult:
-    """The answer over another list of pages, less the sites that the deciding one has: a family of its own."""
+    """The answer over another list of pages, less the sites of the deciding one: a family of its own."""
 
     crawl: str
     title: str

@@ -37,6 +37,8 @@ from verdict.question import STRATA, Question
 from verdict.replay_file import PRESETS, ReplayFile, file_schema, read_file
 from verdict.replayed import PolicyReplayed, Replayed, of_stages, policies_of_stages
 from verdict.rule import RULE_VERSION
+from verdict.rule7 import stored as rule7_stored
+from verdict.rule7 import verdict as rule7_verdict
 from verdict.sampling import Plan, first_plan
 from verdict.stages import Stages, load_stage, read_stages, stage_name
 from verdict.stored import write_verdict
@@ -109,7 +111,7 @@ def run_replay(
                 verdict, path = decided
                 because = " ".join(reason["sentence"] for reason in verdict["reasons"])
                 lines = [*describe_candidates(verdict), verdict["headline"], *verdict.get("sentences", ())]
-                if verdict["confidence"]:
+                if verdict["confidence"] and file.rule_version == RULE_VERSION:
                     lines.append(confidence_text(verdict["confidence"], because))
                 show(verdict, as_json=as_json, lines=[*lines, str(path)])
         else:
@@ -167,6 +169,8 @@ def run_decision(
 
     def write_so_far() -> tuple[Mapping[str, Any], Path]:
         verdict = read(*read_stages(folder)).verdict(standing)
+        if isinstance(verdict, rule7_verdict.Verdict):
+            return rule7_stored.to_data(verdict), rule7_stored.write_verdict(folder, verdict)
         return verdict, write_verdict(folder, verdict)
 
     try:
