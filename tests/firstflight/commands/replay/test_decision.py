@@ -18,6 +18,7 @@ from tests.factories.undrawn import undrawn
 from verdict.calibration import read_standing
 from verdict.question import STRATA
 from verdict.replayed import of_stages, policies_of_stages
+from verdict.rule7.stored import encode
 from verdict.stages import read_stages
 from verdict.stored import encode_verdict
 
@@ -124,7 +125,7 @@ def test_a_decision_by_rule_7_judges_policies_in_two_units_and_compares_arms_on_
         "6",
     ]
     assert stored["rule"]["version"] == 7
-    assert stored["headline"].startswith("IW 10 stays")
+    assert stored["headline"].startswith("Keep the initial window at 10 segments: ")
     assert "bbr" in {row["id"] for row in stored["ledger"]}
 
     tables, facts = read_stages(folder)
@@ -132,9 +133,10 @@ def test_a_decision_by_rule_7_judges_policies_in_two_units_and_compares_arms_on_
     assert len(sites) == 591
     assert len(set(sites.values())) == 500
     replayed = policies_of_stages(tables, facts)
-    base, bbr = replayed.arms["default"], replayed.arms["bbr"]
-    assert base.visits.tolist() == bbr.visits.tolist()
-    evidence = replayed.looks[-1].evidence
+    (bbr,) = replayed.pages.arms
+    assert bbr.id == "bbr"
+    assert bbr.base.visits.tolist() == bbr.evidence.visits.tolist()
+    evidence = replayed.pages.looks[-1].evidence
     far = Policy.parse("16 paced beyond 100 ms")
     untouched = ~evidence.touched(far, incumbent=Policy(10))
     pair = np.column_stack([evidence.at(policy)["page_ms"] for policy in (Policy(10), far)])[untouched]
@@ -142,4 +144,4 @@ def test_a_decision_by_rule_7_judges_policies_in_two_units_and_compares_arms_on_
     assert len(known)
     assert known[:, 0].tolist() == known[:, 1].tolist()
     again = replayed.verdict(read_standing(tmp_path / "backcast", of=facts[0]["plan"]))
-    assert encode_verdict(again) == (folder / "verdict.json").read_bytes()
+    assert encode(again) == (folder / "verdict.json").read_bytes()
