@@ -99,6 +99,10 @@ def origin(inputs: ReportInputs, *, commit: str) -> dict[str, Any]:
         "release": _release_origin(inputs.release),
         "year_before": _release_origin(inputs.year_before) if inputs.year_before else None,
         "replay": _replay_origin(inputs.replay) if inputs.replay else None,
+        "confirming": [
+            {"crawl": replay.crawl, "checksum": replay.checksum, "name": replay.name}
+            for replay in (inputs.replay.confirming if inputs.replay else ())
+        ],
         "backcast": inputs.back_cast.origin(),
         "last_years_report": {"checksum": inputs.last_years_checksum} if inputs.last_years_checksum else None,
     }

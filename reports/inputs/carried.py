@@ -2,10 +2,15 @@
 
 loads/loads.parquet     every load, with the number of its stage; times in whole microseconds if exact so
 loads/facts.parquet     what each stage says of itself, and the back-cast, as JSON
+
+Stages are numbered through all lists of pages, of which the first decides.
 """
 
+import itertools
 import json
+import operator
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +41,10 @@ KEPT = (*(name for name in CELL_KEY if name != "queue_bytes"), "state", *COLUMNS
 """Columns of loads that the rule reads."""
 
 
-SPLIT = ("page_ms", "response_latency_ms", "short_flow_ms", "bytes_retransmitted")
+SPLIT = (
+    *("page_ms", "response_latency_ms", "short_flow_ms", "handshake_max_ms"),
+    *("bytes_retransmitted", "bytes_dropped", "bytes_spurious"),
+)
 """Columns of numbers whose bytes are stored apart, as the high ones are alike; floats stay as they are."""
 
 PLAIN = ("document_ms", "first_byte_ms", "payload_bytes")
@@ -44,16 +52,18 @@ PLAIN = ("document_ms", "first_byte_ms", "payload_bytes")
 
 
 def carry_loads(folder: Path, replay: Replay | None, backcast: Mapping[str, Any] | None) -> None:
-    """Write the loads of a report's replay into its new folder; nothing without a replay."""
+    """Write the loads of a report's replay, and of those that are to confirm it, into its new folder; nothing
+    without a replay."""
     if replay is None:
         return
     place = folder / FOLDER
     place.mkdir()
+    every = (replay, *replay.confirming)
     tables = [
         table.select(list(KEPT)).append_column(STAGE, pa.array([number] * len(table), pa.int32()))
-        for number, table in enumerate(replay.loads, start=1)
+        for number, table in enumerate((table for each in every for table in each.loads), start=1)
     ]
-    order = [(name, "ascending") for name in (STAGE, "visit_id", "profile", "seed", "iw")]
+    order = [(name, "ascending") for name in (STAGE, "visit_id", "profile", "seed", "iw", "policy")]
     whole = pa.concat_tables(tables).sort_by(order)
     whole = pa.table({name: _in_microseconds(name, whole[name]) for name in whole.column_names})
     split = [name for name in SPLIT if pa.types.is_integer(whole[name].type)]
@@ -68,7 +78,8 @@ def carry_loads(folder: Path, replay: Replay | None, backcast: Mapping[str, Any]
         use_byte_stream_split=split,
         use_dictionary=coded,
     )
-    facts = [(str(number), _condense(stage)) for number, stage in enumerate(replay.facts, start=1)]
+    stages = (stage for each in every for stage in each.facts)
+    facts = [(str(number), _condense(stage)) for number, stage in enumerate(stages, start=1)]
     if backcast is not None:
         facts.append((BACKCAST, dict(backcast)))
     written = {
@@ -108,11 +119,9 @@ def _in_milliseconds(whole: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.divide(pc.cast(whole, pa.float64()), 1e3)
 
 
-def read_carried(folder: Path, *, checksum: str, name: str) -> tuple[Replay, Mapping[str, Any] | None] | None:
-    """Return the replay and the back-cast that the report in `folder` carries; None if it carries no loads.
-
-    `checksum` and `name` are the replay's, as the report's manifest has them.
-    """
+def read_carried(folder: Path) -> tuple[Replay, Mapping[str, Any] | None] | None:
+    """Return the replay with those that are to confirm it, and the back-cast, that the report in `folder`
+    carries; None if it carries no loads."""
     place = folder / FOLDER
     if not (place / FACTS).is_file():
         return None
@@ -121,26 +130,34 @@ def read_carried(folder: Path, *, checksum: str, name: str) -> tuple[Replay, Map
     for at, column in enumerate(stored.column_names):
         if _is_in_microseconds(column, stored[column]):
             stored = stored.set_column(at, column, _in_milliseconds(stored[column]))
-    numbers = sorted(int(key) for key in facts if key != BACKCAST)
-    tables = [stored.filter(pc.field(STAGE) == number) for number in numbers]
-    replay = Replay(
-        loads=tuple(map(as_cells, tables)),
-        facts=tuple(facts[str(number)] for number in numbers),
-        checksum=checksum,
-        name=name,
+    back_cast = facts.pop(BACKCAST, None)
+    stages = sorted(((int(number), stage) for number, stage in facts.items()), key=operator.itemgetter(0))
+    by_crawl = itertools.groupby(stages, key=lambda stage: stage[1]["plan"]["release"]["crawl"])
+    stated = manifest_of(folder)
+    first, *others = (
+        Replay(
+            loads=tuple(as_cells(stored.filter(pc.field(STAGE) == number)) for number, _ in of_crawl),
+            facts=tuple(stage for _, stage in of_crawl),
+            checksum=named["checksum"],
+            name=named["name"],
+        )
+        for named, of_crawl in zip(
+            (stated["replay"], *stated.get("confirming", ())),
+            (list(of_crawl) for _, of_crawl in by_crawl),
+            strict=True,
+        )
     )
-    return replay, facts.get(BACKCAST)
+    return replace(first, confirming=tuple(others)), back_cast
 
 
-def carried_by(folder: Path, manifest: Mapping[str, Any]) -> tuple[Replay, Standing] | None:
+def carried_by(folder: Path) -> tuple[Replay, Standing] | None:
     """Return the replay that the report in `folder` carries, and what the back-cast that it carries says of
-    it; None if it carries no loads. `manifest` is the report's."""
-    stated = manifest["replay"]
-    carried = stated and read_carried(folder, checksum=stated["checksum"], name=stated["name"])
-    if not carried:
+    it; None if it carries no loads."""
+    carried = read_carried(folder)
+    if carried is None:
         return None
     replay, back_cast = carried
-    return replay, standing_of(back_cast, manifest["backcast"], of=replay.provenance)
+    return replay, standing_of(back_cast, manifest_of(folder)["backcast"], of=replay.provenance)
 
 
 def read_loads_of(folder: Path, release: Release, allowed_signers: Path) -> tuple[Replay, Standing]:
@@ -154,9 +171,6 @@ def read_loads_of(folder: Path, release: Release, allowed_signers: Path) -> tupl
     if broken := find_faults(folder, allowed_signers):
         raise ReportError(f"the report {folder} is damaged ({', '.join(broken)}); restore it from a copy")
     manifest = manifest_of(folder)
-    carried = carried_by(folder, manifest)
-    if carried is None:
-        raise ReportError(f"the report {folder} carries no loads")
     if manifest["rule_version"] != RULE_VERSION:
         raise ReportError(
             f"the loads of {folder} are of version {manifest['rule_version']} of the rule, this code has "
@@ -168,4 +182,7 @@ def read_loads_of(folder: Path, release: Release, allowed_signers: Path) -> tupl
             f"the loads of {folder} are of pages of {named['crawl']}, version {named['version']}, not of "
             f"{release.crawl}, version {release.version}: choose that release with --crawl"
         )
+    carried = carried_by(folder)
+    if carried is None:
+        raise ReportError(f"the report {folder} carries no loads")
     return carried

@@ -1,26 +1,29 @@
-"""The replay of a release's pages that a report reads, from its stages."""
+"""The replay of a release's pages that a report reads, and those of other lists that are to confirm it."""
 
 import collections
 import functools
 import hashlib
+import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from releases.catalogue import Release
+from releases.catalogue import Release, find_release
 from replay.errors import ReplayError
 from storage.signatures import find_faults
 from storage.sums import checksum_of
 from verdict.replayed import Replayed, of_stages
 from verdict.rule import RULE_VERSION
-from verdict.stages import read_stages, stage_name, stage_places
+from verdict.stages import read_facts, read_stages, stage_name, stage_places
 
 WEIGHTS_OFF = 1e-6
 """Largest distance of the sum of a population's weights from 1, which rounding explains."""
+
+REMEDY = "remove it and all later stages, and run `firstflight replay run` again"
 
 
 class ReportError(Exception):
@@ -37,6 +40,14 @@ class Replay:
     checksum: str
     name: str
     """Eight characters by what was asked."""
+    confirming: tuple["Replay", ...] = ()
+    """Replays of other lists of pages that are to confirm what is worth it over these; one a crawl."""
+
+    @property
+    def crawl(self) -> str:
+        """Whole name of the crawl whose pages were loaded."""
+        crawl: str = self.facts[0]["plan"]["release"]["crawl"]
+        return crawl
 
     @functools.cached_property
     def provenance(self) -> dict[str, Any]:
@@ -82,51 +93,74 @@ def check_populations(populations: Sequence[Mapping[str, Any]]) -> None:
             )
 
 
-def replays_of(root: Path, crawl: str) -> dict[str, Path]:
-    """Return folders of the replays of a crawl's pages that have a whole stage, by their eight characters."""
-    return {
-        path.name.rpartition(".")[2]: path
-        for path in sorted(root.glob(f"{crawl}.????????"))
-        if (path / stage_name(1)).exists()
-    }
+def choose_replay(
+    root: Path, releases: Path, release: Release, wanted: Sequence[str], allowed_signers: Path
+) -> Replay:
+    """Return the replay that a report is of, with those of other lists of pages that are to confirm it.
 
-
-def choose_replay(root: Path, release: Release, wanted: str | None, allowed_signers: Path) -> Replay:
-    """Return the replay that a report is of, by its eight characters; by default the only one.
-
-    Raises ReportError.
+    Of several over the pages of one crawl, `wanted` has the eight characters of the one to take. Raises
+    ReportError.
     """
-    crawl = str(release.manifest.crawl)
-    known = replays_of(root, crawl)
-    if not known:
+    crawl, main, confirming = str(release.manifest.crawl), dict[str, Path](), dict[str, dict[str, Path]]()
+    own = {"crawl": crawl, "version": release.version, "checksum": release.checksum}
+    for folder in sorted(root.glob("*.????????")):
+        of_crawl, _, name = folder.name.rpartition(".")
+        if of_crawl == crawl and (folder / stage_name(1)).exists():
+            main[name] = folder
+        elif _confirmed_by(folder) == own:
+            confirming.setdefault(of_crawl, {})[name] = folder
+    if unknown := [name for name in wanted if name not in {*main, *itertools.chain(*confirming.values())}]:
+        raise ReportError(f"{crawl} has no replay {unknown[0]!r}; there are: {', '.join(main) or 'none'}")
+    if not main:
         raise ReportError(
             f"the pages of {crawl} are not replayed; run `firstflight replay run edition --set "
             f"pages={crawl}`, or build the report with --without-replay"
         )
-    if wanted is None and len(known) > 1:
+    replay = read_replay(_choose(crawl, main, wanted), release, allowed_signers)
+    others = [
+        read_replay(_choose(other, folders, wanted), find_release(releases, other), allowed_signers)
+        for other, folders in confirming.items()
+    ]
+    return replace(replay, confirming=tuple(others))
+
+
+def _confirmed_by(folder: Path) -> Any:  # noqa: ANN401  # any JSON
+    """Return the release whose answer a replay is to confirm; None if it is to confirm none.
+
+    ReportError if its first stage is damaged.
+    """
+    place = folder / stage_name(1)
+    if not place.exists():
+        return None
+    try:
+        return read_facts(place)["plan"].get("confirms")
+    except (ReplayError, ValueError, LookupError, TypeError, AttributeError) as exc:
+        raise ReportError(f"{place} may confirm the answer, and is damaged: {REMEDY}") from exc
+
+
+def _choose(crawl: str, known: Mapping[str, Path], wanted: Sequence[str]) -> Path:
+    """Return the only replay of a crawl's pages, or the one that is wanted."""
+    chosen = [name for name in known if name in wanted] or [*known]
+    if len(chosen) > 1:
         raise ReportError(f"{crawl} has {len(known)} replays ({', '.join(known)}); choose one with --replay")
-    name = wanted or next(iter(known))
-    if name not in known:
-        raise ReportError(f"{crawl} has no replay {name!r}; there are: {', '.join(known)}")
-    return read_replay(known[name], release, allowed_signers)
+    return known[chosen[0]]
 
 
 def read_replay(folder: Path, release: Release, allowed_signers: Path) -> Replay:
     """Read a replay's stages once their checksums and signatures hold; they must be of this release and of
     this code's rule."""
-    remedy = "remove it and all later stages, and run `firstflight replay run` again"
     places = stage_places(folder)
     for place in places:
         if broken := find_faults(place, allowed_signers):
-            raise ReportError(f"the replay in {place} is damaged ({', '.join(broken)}); {remedy}")
+            raise ReportError(f"the replay in {place} is damaged ({', '.join(broken)}); {REMEDY}")
     try:
         tables, facts = read_stages(folder)
         plan = facts[0]["plan"]
         rule_version, made_from = plan["rule_version"], plan["release"]["checksum"]
     except ReplayError as exc:
-        raise ReportError(f"{exc}; {remedy}") from exc
+        raise ReportError(f"{exc}; {REMEDY}") from exc
     except (ValueError, KeyError, TypeError) as exc:
-        raise ReportError(f"the replay in {folder} cannot be read; {remedy}") from exc
+        raise ReportError(f"the replay in {folder} cannot be read; {REMEDY}") from exc
     if rule_version != RULE_VERSION:
         raise ReportError(
             f"the stages in {folder} are of version {rule_version} of the rule, and reports are of "
@@ -139,7 +173,7 @@ def read_replay(folder: Path, release: Release, allowed_signers: Path) -> Replay
     if "stage" not in plan:
         check_populations(plan.get("populations", ()))
     if not sum(map(len, tables)):
-        raise ReportError(f"the replay in {folder} has no cell; {remedy}")
+        raise ReportError(f"the replay in {folder} has no cell; {REMEDY}")
     return Replay(
         loads=tuple(tables),
         facts=tuple(

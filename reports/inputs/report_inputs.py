@@ -2,7 +2,7 @@
 read and checked to belong together."""
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -57,27 +57,30 @@ def read_inputs(
     year: int,
     crawl: str | None,
     with_replay: bool,
-    which: str | Path | tuple[Replay, Standing] | None = None,
+    which: Sequence[str] = (),
+    carried: Path | tuple[Replay, Standing] | None = None,
     release_version: int | None = None,
     year_before: int | Literal["newest"] | None = "newest",
     other_sets: Collection[str] = SETS,
 ) -> ReportInputs:
     """Find and read the inputs once their checksums and signatures hold; raises ReportError.
 
-    `which` replay: its eight characters, or the folder of a report that carries its loads, or these with the
-    back-cast; by default the only one. `release_version` is the newest by default;
-    `year_before` is the version of the release of twelve months earlier that sizes are compared with, or None
-    for no comparison; `other_sets` are those of other years that may be compared with.
+    `which` has the eight characters of the replays to take where there are several. Loads that are `carried`,
+    by the report in a folder or read from one, stand in place of replays and back-cast. `release_version` is
+    the newest by default; `year_before` is the version of the release of twelve months earlier that sizes are
+    compared with, or None for no comparison; `other_sets` are those of other years that may be compared with.
     """
     signers = places.allowed_signers
     release = _release(places.releases, year, crawl, release_version, signers)
     last_year = newest_version(report_versions(places.reports / str(year - 1)))
-    if isinstance(which, Path):
-        which = read_loads_of(which, release, signers)
-    replay, back_cast = which if isinstance(which, tuple) else (None, None)
-    if with_replay and not isinstance(which, tuple):
-        replay = choose_replay(places.replays, release, which, signers)
-    if back_cast is None:
+    replay: Replay | None
+    if isinstance(carried, Path):
+        carried = read_loads_of(carried, release, signers)
+    if carried is not None:
+        replay, back_cast = carried
+    else:
+        chosen = (places.replays, places.releases, release, which, signers)
+        replay = choose_replay(*chosen) if with_replay else None
         back_cast = read_standing(
             places.backcast, of=replay.provenance if replay else dict.fromkeys(INSTRUMENT)
         )

@@ -41,7 +41,7 @@ KEPT = (
 
 PAGES = (PAGE, "forms/brief.html")
 
-MOST_BYTES, MOST_FILES = 2_000_000, 60
+MOST_BYTES, MOST_FILES = 6_000_000, 60
 """What a repository keeps of an edition at most."""
 
 LINK = re.compile(r'<a href="(?P<target>[^"#:]+)(?P<anchor>#[^"]*)?">(?P<text>.*?)</a>', re.DOTALL)

@@ -188,6 +188,13 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
         sums = [(facts.get(name) or {}).get("checksum", "none") for facts in (before, now)]
         if sums[0] != sums[1]:
             yield f"{title}: {sums[1][:12]} in place of {sums[0][:12]}"
+    confirming = [
+        {replay["crawl"]: replay for replay in facts.get("confirming", ())} for facts in (before, now)
+    ]
+    for crawl in sorted({*confirming[0], *confirming[1]}):
+        sums = [replays.get(crawl, {}).get("checksum", "none") for replays in confirming]
+        if sums[0] != sums[1]:
+            yield f"the replay of {crawl}: {sums[1][:12]} in place of {sums[0][:12]}"
     for name, title in (("rule_version", "the rule"), ("commit", "the code")):
         if before.get(name) != now.get(name):
             yield f"{title}: {now.get(name)} in place of {before.get(name)}"

@@ -147,14 +147,19 @@ def _with_loads(
     """Return the inputs with the loads that the report carries, or else with the replay that the manifest
     names, and whether they are carried."""
     stated = manifest["replay"]
-    if carried := carried_by(folder, manifest):
-        return read_inputs(places, **named, with_replay=True, which=carried), True
-    inputs = read_inputs(places, **named, with_replay=True, which=stated["name"])
-    if inputs.replay is None or inputs.replay.checksum != stated["checksum"]:
-        raise ReportError(
-            f"the replay with checksum {stated['checksum']} is not there, and the report does not carry its "
-            'loads; make it again by the commands in the report\'s section "Rebuild this report"'
-        )
+    if carried := carried_by(folder):
+        return read_inputs(places, **named, with_replay=True, carried=carried), True
+    every = [stated, *manifest.get("confirming", ())]
+    inputs = read_inputs(places, **named, with_replay=True, which=[replay["name"] for replay in every])
+    found = (
+        {replay.checksum for replay in (inputs.replay, *inputs.replay.confirming)} if inputs.replay else {}
+    )
+    for replay in every:
+        if replay["checksum"] not in found:
+            raise ReportError(
+                f"the replay with checksum {replay['checksum']} is not there, and the report does not carry "
+                'its loads; make it again by the commands in the report\'s section "Rebuild this report"'
+            )
     return inputs, False
 
 

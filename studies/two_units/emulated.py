@@ -37,7 +37,7 @@ WIDE = (Policy(16, PACED), Policy(20, PACED), Policy(32, PACED))
 
 def read_edition(folder: Path) -> Replay:
     """Return the replay that an edition carries."""
-    carried = read_carried(folder, checksum="", name="")
+    carried = read_carried(folder)
     if carried is None:
         raise ValueError(f"{folder} carries no loads")
     return carried[0]

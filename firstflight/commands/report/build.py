@@ -33,8 +33,9 @@ from verdict.evidence import EvidenceError
     "--replay",
     "which",
     metavar="REPLAY",
-    help="The replay of the pages, by the eight characters at the end of its folder's name.  [default: the "
-    "only one]",
+    multiple=True,
+    help="The replay to take where a crawl's pages have several, by the eight characters at the end of its "
+    "folder's name. Repeatable, for pages that are to confirm the answer.",
 )
 @click.option(
     "--loads",
@@ -65,7 +66,7 @@ def build(
     year: int,
     crawl: str | None,
     without_replay: bool,
-    which: str | None,
+    which: tuple[str, ...],
     loads: Path | None,
     version: str | None,
     reason: str | None,
@@ -74,6 +75,9 @@ def build(
     as_json: bool,
 ) -> None:
     """Build a year's report from its release and the replay of its pages: HTML, JSON and a summary.
+
+    Replays of other pages that were loaded to confirm the answer (`firstflight replay run confirmation`) are
+    found by themselves, and judged with it; standard error names all.
 
     A published version is never replaced: what differs becomes the next version, with a reason and what it
     corrects. A report whose content is equal to the newest version's is not published again, and that is no
@@ -113,8 +117,11 @@ def build(
             year=year,
             crawl=crawl,
             with_replay=not without_replay,
-            which=loads or which,
+            which=which,
+            carried=loads,
         )
+        for replay in (inputs.replay, *inputs.replay.confirming) if inputs.replay else ():
+            click.echo(f"replay {replay.crawl}.{replay.name}", err=True)
         published = publish_report(
             inputs,
             settings.reports,

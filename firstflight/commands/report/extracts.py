@@ -93,7 +93,7 @@ def edition(settings: Settings, *, folder: Path, year: int, version: int | None)
     README, the brief, the slide, the page, every number, the data of the figures and the loads.
 
     The paths are those of the version, so that `firstflight report recompute` reads a copy of FOLDER as one.
-    At most 60 files of 2 MB. `scripts/edition` runs this at its end.
+    At most 60 files of 6 MB. `scripts/edition` runs this at its end.
 
     \b
     Example:

@@ -2,19 +2,26 @@
 in one line that tells what to run."""
 
 import dataclasses
+import json
 import random
+import shutil
 from pathlib import Path
 
 import pytest
 
+from releases.catalogue import Release
 from reports.document.illustrative import illustrative_because
+from reports.document.report import origin
+from reports.inputs.carried import carry_loads, read_carried
 from reports.inputs.replays import ReportError
+from reports.inputs.report_inputs import read_inputs
 from storage.sums import seal
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import (
     FEW_CELLS,
     crawl,
     data_folder,
+    places,
     populations,
     read_data_folder,
     replay_cells,
@@ -23,6 +30,7 @@ from tests.factories.made_up_report import (
     write_replay,
 )
 from tests.factories.signing import make_signer
+from verdict.evidence import COLUMNS
 
 pytestmark = pytest.mark.process
 
@@ -123,3 +131,67 @@ def test_a_replay_that_was_replaced_as_a_whole_fails_its_signature(tmp_path: Pat
         ReportError, match=r"is damaged \(bad signature: SHA256SUMS is not what releases@example.org"
     ):
         read_data_folder(tmp_path)
+
+
+def confirmed(data_dir: Path, month: str = "2023-11") -> tuple[Release, Path]:
+    """A release with its replay, and the stage of one over another month's pages that is to confirm it."""
+    release = data_folder(data_dir, table=FEW_CELLS)
+    own = {"crawl": str(release.crawl), "version": release.version, "checksum": release.checksum}
+    other = write_release(data_dir, crawl(), dataclasses.replace(NAME, month=month))
+    return release, write_replay(data_dir, other, FEW_CELLS, confirms=own)
+
+
+def test_replays_of_other_pages_that_are_to_confirm_the_answer_are_found_with_it(tmp_path: Path) -> None:
+    _, stage = confirmed(tmp_path)
+    confirmed(tmp_path, "2024-11")
+    write_replay(tmp_path, write_release(tmp_path, crawl(), dataclasses.replace(NAME, month="2022-11")))
+    replay = read_data_folder(tmp_path).replay
+    assert replay is not None
+    assert [other.crawl[:7] for other in replay.confirming] == ["2023-11", "2024-11"]
+    again = stage.parent.with_name(f"{replay.confirming[0].crawl}.89abcdef")
+    shutil.copytree(stage.parent, again)
+    with pytest.raises(ReportError, match=r"2023-11.* has 2 replays \(0123abcd, 89abcdef\); choose one"):
+        read_data_folder(tmp_path)
+    chosen = read_inputs(
+        places(tmp_path), year=2026, crawl="2026-11", with_replay=True, which=("89abcdef",)
+    ).replay
+    assert chosen is not None
+    assert [other.name for other in (chosen, *chosen.confirming)] == ["0123abcd", "89abcdef", "0123abcd"]
+
+
+def test_a_replay_that_may_confirm_the_answer_must_be_sound_and_of_its_release(tmp_path: Path) -> None:
+    release, stage = confirmed(tmp_path)
+    write_replay(tmp_path, release, FEW_CELLS)
+    other = {"crawl": str(NAME).replace("2026", "2023"), "version": 1, "checksum": "00"}
+    own = {"crawl": str(release.crawl), "version": release.version, "checksum": release.checksum}
+    facts = json.loads((stage / "stage.json").read_text(encoding="utf-8"))
+    facts["plan"] |= {"release": other, "confirms": own}
+    (stage / "stage.json").write_text(json.dumps(facts), encoding="utf-8")
+    with pytest.raises(ReportError, match=r"stage-01 may confirm the answer, and is damaged: remove it"):
+        read_data_folder(tmp_path)
+    seal(stage, {"kind": "stage"})
+    with pytest.raises(ReportError, match="made from another version of the release"):
+        read_data_folder(tmp_path)
+
+
+def test_a_report_carries_the_loads_of_all_lists_and_reads_them_as_they_were(tmp_path: Path) -> None:
+    confirmed(tmp_path)
+    inputs = read_data_folder(tmp_path)
+    folder = tmp_path / "report"
+    folder.mkdir()
+    carry_loads(folder, inputs.replay, {"seeds": 3})
+    seal(folder, origin(inputs, commit="c0ffee"))
+    carried = read_carried(folder)
+    assert carried is not None
+    replay, back_cast = carried
+    assert back_cast == {"seeds": 3}
+    assert inputs.replay is not None
+    before = (inputs.replay, *inputs.replay.confirming)
+    after = (replay, *replay.confirming)
+    assert [(one.crawl, one.name, one.checksum) for one in after] == [
+        (one.crawl, one.name, one.checksum) for one in before
+    ]
+    keys = [("visit_id", "ascending"), ("profile", "ascending"), ("seed", "ascending"), ("iw", "ascending")]
+    for was, now in zip(before, after, strict=True):
+        (loads,), (kept,) = was.loads, now.loads
+        assert kept.select(COLUMNS).equals(loads.sort_by(keys).select(COLUMNS))

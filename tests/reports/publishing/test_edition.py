@@ -128,7 +128,7 @@ def numbers_of(verdict: Any) -> dict[str, Any]:
 def again() -> tuple[Any, int]:
     """The verdict by the loads that the edition carries, and the number of these."""
     manifest = manifest_of(EDITION)
-    carried = read_carried(EDITION, checksum=manifest["replay"]["checksum"], name=manifest["replay"]["name"])
+    carried = read_carried(EDITION)
     assert carried is not None
     replay, backcast = carried
     standing = standing_of(backcast, manifest["backcast"], of=replay.provenance)
@@ -217,7 +217,7 @@ def test_the_next_version_is_built_from_the_loads_that_the_edition_carries(
     assert (other.exit_code, other.stdout) == (1, "")
     assert "choose that release with --crawl" in other.stderr
     version = tmp_path / "reports" / "2026" / f"v{before + 1}"
-    carried = [read_carried(folder, checksum="", name="b63d4696") for folder in (version, EDITION)]
+    carried = [read_carried(folder) for folder in (version, EDITION)]
     assert carried[0] is not None
     assert carried[1] is not None
     assert all(new.equals(old) for new, old in zip(carried[0][0].loads, carried[1][0].loads, strict=True))
