@@ -1,14 +1,16 @@
-"""The first screen of a report: what the verdict says, its numbers, and what closes an open question."""
+"""The first screen of a report: what a server should do, for whom that differs, and how sure it is."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from releases.formatting import grouped, quantity
 from reports.sections.sizes.counts import Measure
-from verdict.headline import confidence_text
+from reports.sections.verdict import COSTS, GAINS, asked_candidate, beside, is_known, policy_name
 from verdict.judgement import Kind
-from verdict.stored import VerdictFacts, rival_of
+from verdict.rule7.estimates import MILLISECONDS
+from verdict.rule7.verdict import Verdict
 
 Level = Literal["none", "low", "medium", "high"]
 
@@ -22,8 +24,12 @@ class Confidence:
 
     @property
     def text(self) -> str:
-        """The confidence with its reasons."""
-        return confidence_text(self.level, self.because)
+        """The confidence with its reasons.
+
+        >>> Confidence(level="low", because="The lines are of 2020").text
+        'Confidence: low. The lines are of 2020.'
+        """
+        return f"Confidence: {self.level}. {self.because.rstrip('.')}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +50,7 @@ class KeyNumber:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deciding:
-    """What would settle an open question."""
+    """What would tell more."""
 
     what: str
     command: str
@@ -60,29 +66,26 @@ class Answer:
     """What recorded pages are and are not, in one sentence; None for a crawl of ours."""
     kind: Kind
     headline: str
-    """The answer in one sentence, the verdict's; what fits where no loads tell of larger windows."""
-    iw: int | str | None
-    """The recommended window; None without an answer."""
-    sentence: str
-    """What follows the headline."""
+    """What a server should do, in one sentence, the verdict's; what fits where no loads tell of larger first
+    flights."""
+    policy: str | None
+    """The recommended policy; None without an answer."""
+    sentences: tuple[str, ...]
+    """What follows the headline: for whom it differs by round trip, and how sure it is, in words."""
     confidence: Confidence
     numbers: tuple[KeyNumber, ...]
-    reasons: tuple[str, ...]
     deciding: Deciding | None
-    differs: str = ""
-    """For which lines the answer differs; empty if for none."""
 
 
 def answer_of(
-    verdict: VerdictFacts | None,
+    verdict: Verdict | None,
     *,
     illustrative_because: Sequence[str],
     limits: str | None,
     fits: KeyNumber,
     command: str,
 ) -> Answer:
-    """Return the answer by a verdict, as verdict.json has it; None without a replay. `command` would load
-    more."""
+    """Return the answer by a verdict; None without a replay. `command` would load more."""
     first_line = illustrative_sentence(illustrative_because) if illustrative_because else None
     if verdict is None:
         return Answer(
@@ -90,38 +93,30 @@ def answer_of(
             limits=limits,
             kind="no answer",
             headline=_what_fits(fits) or "What fits is not known.",
-            iw=None,
-            sentence="No page was replayed, so that what larger windows save and send again is not known.",
+            policy=None,
+            sentences=(
+                "No page was replayed, so that what larger windows save and send again is not known.",
+            ),
             confidence=Confidence(level="none", because="No page was replayed."),
             numbers=(fits,),
-            reasons=(),
             deciding=Deciding(what="A replay of the pages tells what larger windows save.", command=command),
         )
-    kind = verdict["kind"]
-    headline, (sentence, *differs) = verdict["headline"], (verdict["sentences"] or [""])
-    known = None if verdict.get("is_told", True) else _what_fits(fits)
-    closing = verdict["closing"]
+    is_answered = verdict.kind != "no answer"
+    known = None if verdict.is_told else _what_fits(fits)
+    because = " ".join(reason.sentence for reason in verdict.reasons) or "All is settled."
+    may_close = is_answered and not verdict.is_settled
     return Answer(
         first_line=first_line,
         limits=limits,
-        kind=kind,
-        headline=known or headline,
-        iw=None if kind == "no answer" else verdict["window"],
-        sentence=f"{headline} {sentence}" if known else sentence,
-        differs=" ".join(differs),
+        kind=verdict.kind,
+        headline=known or verdict.headline,
+        policy=str(verdict.policy) if is_answered else None,
+        sentences=(*([verdict.headline] if known else []), *verdict.sentences),
         confidence=Confidence(
-            level=verdict["confidence"] or "none",
-            because="Nothing is claimed."
-            if kind == "no answer"
-            else " ".join(reason["sentence"] for reason in verdict["reasons"]) or "All is settled.",
+            level=verdict.confidence or "none", because=because if is_answered else "Nothing is claimed."
         ),
         numbers=(fits, *_numbers(verdict)),
-        reasons=tuple(
-            f"IW {candidate['window']} is {candidate['verdict']}." for candidate in verdict["candidates"]
-        ),
-        deciding=Deciding(what=" ".join(need["sentence"] for need in closing), command=command)
-        if closing
-        else None,
+        deciding=Deciding(what="More loads may close what is open.", command=command) if may_close else None,
     )
 
 
@@ -135,39 +130,33 @@ def illustrative_sentence(because: Sequence[str]) -> str:
     return f"These numbers are illustrative, and no evidence about the live web: {'; '.join(because)}."
 
 
-def _numbers(verdict: VerdictFacts) -> tuple[KeyNumber, ...]:
-    rival = rival_of(verdict)
-    if rival is None:
-        return ()
-    name, incumbent = f"IW {rival['window']}", f"IW {verdict['rule']['incumbent']}"
-    saved = f"of page time saved by {name} against {incumbent}"
-    again = f"more of the payload sent again by {name} than by {incumbent}"
-    over = f"over {grouped(rival['pairs'])} pairs of loads"
-    times = rival["gain_percent"]["estimate"], rival["milliseconds"]["estimate"]
-    weights = "; the mean over pages, where long ones count more" if _differ_in_sign(*times) else ""
-    effects = (
-        ("gain", saved, "%", rival["gain_percent"], verdict["rule"]["worthwhile_percent"], over),
-        ("milliseconds", saved, "ms", rival["milliseconds"], None, over + weights),
-        ("resent", again, "pp", rival["resent_pp"], None, over),
-    )
-    return tuple(
-        KeyNumber(
-            id=each,
-            label=label,
-            unit=unit,
-            value=effect["estimate"],
-            lower=effect["lower"],
-            upper=effect["upper"],
-            limit=limit,
-            note=note,
-        )
-        for each, label, unit, effect, limit, note in effects
-    )
-
-
-def _differ_in_sign(first: float | None, second: float | None) -> bool:
-    """Return whether one is above and one below zero."""
-    return first is not None and second is not None and first * second < 0
+def _numbers(verdict: Verdict) -> Iterator[KeyNumber]:
+    asked = asked_candidate(verdict)
+    if asked is None:
+        return
+    name, than = policy_name(asked.policy), f"{verdict.rule.incumbent.window} segments"
+    saved = f"of page time saved by {name}"
+    again = f"more of the payload sent again by {name}"
+    over = f"over {grouped(asked.pairs)} pairs of loads, against {than}"
+    for number_id, label, unit, quantity_id in (
+        ("gain", f"{saved}, per load", "%", GAINS[0]),
+        ("gain_in_sum", f"{saved}, in sum", "%", GAINS[1]),
+        ("milliseconds", f"{saved}, a page", "ms", MILLISECONDS),
+        ("resent", f"{again}, per load", "pp", COSTS[0]),
+        ("resent_in_sum", f"{again}, in sum", "pp", COSTS[1]),
+    ):
+        effect = beside(asked, quantity_id)
+        if effect is not None and is_known(effect):
+            ends = [end if math.isfinite(end) else None for end in (effect.lower, effect.upper)]
+            yield KeyNumber(
+                id=number_id,
+                label=label,
+                unit=unit,
+                value=effect.estimate,
+                lower=ends[0],
+                upper=ends[1],
+                note=over,
+            )
 
 
 FITTING = {"first_flights": "first flights", "responses": "responses"}

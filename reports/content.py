@@ -23,9 +23,9 @@ from reports.sections.servers import ServersFacts
 from reports.sections.shape import Figure, Section, Table
 from reports.sections.sizes.counts import Sizes
 from storage.report_versions import Publication
-from verdict.stored import VerdictFacts
+from verdict.rule7.verdict import Verdict
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Format of report.json."""
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -201,7 +201,7 @@ class Report:
     recorded_pages: RecordedFacts | None
     """Whence recorded pages are, what was inferred of them, and what they cannot tell."""
     answer: Answer
-    verdict: VerdictFacts | None
+    verdict: Verdict | None
     """verdict.json."""
     release: ReportedRelease
     crawl: CrawlFacts

@@ -1,5 +1,6 @@
 """Stored replays read back as looks: in stages, or all pairs at once, which is one stage."""
 
+import dataclasses
 import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +27,7 @@ from verdict.replay_file import ReplayFile
 from verdict.rule import RULE, Rule
 from verdict.rule7 import verdict as rule7_verdict
 from verdict.rule7.ledger import Arm as PairedArm
+from verdict.rule7.rule import RULE as RULE_7
 from verdict.rule7.verdict import PageList, Verdict
 from verdict.sampling import Plan
 from verdict.stages import sites_in
@@ -165,8 +167,14 @@ def of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) ->
 
 
 def policies_of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> PolicyReplayed:
-    """Return the stages and arms of a decision by rule 7; `facts` are what stage.json says of each."""
-    read, plan = _read(tables, facts), facts[0]["plan"]
+    """Return the stages and arms of a replay by rule 7; `facts` are what stage.json says of each.
+
+    One of every page over every network is one stage.
+    """
+    plan = facts[0]["plan"]
+    if "stage" not in plan:
+        return policies_of_pairs(tables[0], plan)
+    read = _read(tables, facts)
     base = read.arms.get(SAME.id)
     return PolicyReplayed(
         pages=PageList(
@@ -238,6 +246,23 @@ def of_pairs(table: pa.Table, populations: Iterable[Mapping[str, Any]]) -> Repla
         looks=(Look(evidence=evidence),),
         everyone=half if len(half) else None,
         rule=RULE.over(tuple({*evidence.windows, RULE.incumbent})),
+    )
+
+
+def policies_of_pairs(table: pa.Table, plan: Mapping[str, Any]) -> PolicyReplayed:
+    """Return a replay of every page over every network as rule 7 takes it, larger windows as candidates."""
+    replayed = of_pairs(table, plan["populations"])
+    windows, ten = replayed.looks[-1].evidence.windows, RULE_7.incumbent
+    larger = tuple(window for window in windows if window.window > ten.window)
+    shown = tuple(window for window in windows if window != ten and window not in larger)
+    return PolicyReplayed(
+        pages=PageList(
+            looks=replayed.looks,
+            rule=dataclasses.replace(RULE_7, candidates=larger, shown=shown),
+            crawl=plan["release"]["crawl"],
+            everyone=replayed.everyone,
+        ),
+        release=plan["release"],
     )
 
 

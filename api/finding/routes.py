@@ -162,7 +162,7 @@ def _entries(request: Request, shelf: Shelf) -> Iterator[Entry]:
             yield Entry(
                 url=link(request, "report_page", **report.key),
                 title=f"Report for {report.year}, version {report.version}: {answer.headline}",
-                summary=report.publication.reason or answer.sentence,
+                summary=report.publication.reason or " ".join(answer.sentences),
                 day=report.publication.date or f"{report.of_year}-12-31",
             )
     for notice in shelf.errata:

@@ -266,14 +266,13 @@ class StatedAnswer:
 
     is_illustrative: bool
     headline: str
-    sentence: str
     sentences: tuple[str, ...]
-    """What follows the headline, and for which lines the answer differs."""
+    """What follows the headline: for whom the answer differs, and how sure it is."""
     first_line: str
     limits: str
     confidence: str
-    rival: int | None
-    """Window that a reader asks about, in segments."""
+    window: int | None
+    """The recommended window, in segments."""
     picture: str | None
     """Name of the file of the figure; None if the report has none."""
 
@@ -285,16 +284,17 @@ def answer_of(report: Report) -> StatedAnswer | None:
     try:
         content = json.loads((report.path / "report.json").read_bytes())
         answer = content["answer"]
-        verdict = content.get("verdict")
+        # Reports of format 2 have one sentence, and name the policy otherwise.
+        sentences = answer.get("sentences") or (answer["sentence"], answer.get("differs", ""))
+        policy = answer.get("policy", answer.get("iw"))
         return StatedAnswer(
             is_illustrative=content["is_illustrative"],
             headline=answer["headline"],
-            sentence=answer["sentence"],
-            sentences=(answer["sentence"], answer.get("differs", "")),
+            sentences=tuple(sentences),
             first_line=answer["first_line"],
             limits=answer["limits"],
             confidence=answer["confidence"]["level"],
-            rival=Policy.parse(verdict["rival"]).window if verdict and verdict["rival"] else None,
+            window=None if policy is None else Policy.parse(policy).window,
             picture=next((picture for picture in PICTURES if picture in report.files), None),
         )
     except (OSError, ValueError, KeyError, TypeError):
@@ -333,7 +333,8 @@ def home(request: Request, shelf: ShelfDep) -> Response:
     answered = [(report, answer) for report, answer in reports if answer]
     # Of two that are evidence or are not, the first is the newest.
     report, answer = min(answered, key=lambda pair: pair[1].is_illustrative, default=(None, None))
-    windows = sorted({*WINDOWS[:2], (answer and answer.rival) or WINDOWS[2]})
+    recommended = (answer and answer.window) or 0
+    windows = [*WINDOWS[:2], recommended if recommended > WINDOWS[1] else WINDOWS[2]]
     first, distribution = headline(request, sound, windows)
     own = None
     if shelf.steps or (report and report.is_edition):

@@ -7,7 +7,6 @@ from releases.cdf import Cdf
 from releases.chart_theme import CURVES
 from releases.citation.licences import licence_text
 from releases.formatting import apart, grouped, quantity
-from replay.runs.policy import Policy
 from reports.inputs.report_inputs import ReportInputs
 from reports.sections.instrument import instrument_section
 from reports.sections.related import related_section
@@ -18,10 +17,17 @@ from reports.sections.sizes.counts import SizeCounts, Sizes
 from reports.sections.sizes.kinds import kinds_of
 from reports.sections.sizes.shares import curve, measures_table, quantiles_table, shares_table, sizes_figure
 from reports.sections.sizes.since_2010 import since_2010
-from reports.sections.verdict import costs_section, gains_section, otherwise_section, plane_figure
+from reports.sections.verdict import (
+    asked_candidate,
+    lists_section,
+    otherwise_section,
+    plane_figure,
+    policies_section,
+    round_trips_section,
+)
 from schema.recorded import is_recorded
-from verdict.rule import RULE
-from verdict.stored import VerdictFacts
+from verdict.rule7.rule import RULE
+from verdict.rule7.verdict import Verdict
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 
@@ -29,11 +35,11 @@ DRAWN = ("responses", "responses_iw_limited", "first_flights", "pages")
 """Measures of the first figure."""
 
 MARKED = (3, RULE.incumbent.window)
-"""Windows that figures of sizes mark, beside the one that the verdict speaks of."""
+"""Windows that figures of sizes mark, beside that of the policy that a reader asks about."""
 
 
 def sections_of(
-    inputs: ReportInputs, counted: SizeCounts, *, servers: ServersFacts | None, verdict: VerdictFacts | None
+    inputs: ReportInputs, counted: SizeCounts, *, servers: ServersFacts | None, verdict: Verdict | None
 ) -> Iterator[Section]:
     """Yield the sections. `servers` is what captured packets tell, `verdict` that of verdict.json."""
     query = f"firstflight report build --year {inputs.year} --crawl {inputs.release.manifest.crawl}"
@@ -44,20 +50,25 @@ def sections_of(
     month, licence = inputs.release.manifest.crawl.month, licence_of(inputs)
     source = f"firstflight, pages of {month} replayed over networks from published distributions. {licence}."
     plane = plane_figure(verdict, source=f"{pages} 2010: Dukkipati et al., Tables 3 and 7.")
-    for section in (gains_section(verdict), costs_section(verdict), otherwise_section(verdict, plane)):
+    for section in (
+        policies_section(verdict, plane),
+        round_trips_section(verdict),
+        *lists_section(verdict),
+        otherwise_section(verdict),
+    ):
         yield state_origin(section, source=source, query=query)
     yield instrument_section(inputs.back_cast)
     yield state_origin(related_section(), source="RFC 9743, and docs/methods.md", query=query)
 
 
 def sizes_section(
-    inputs: ReportInputs, counted: SizeCounts, *, servers: ServersFacts | None, verdict: VerdictFacts | None
+    inputs: ReportInputs, counted: SizeCounts, *, servers: ServersFacts | None, verdict: Verdict | None
 ) -> Section:
     """State what fits: by size, by kind, against 2010, over the years, and what servers send."""
     release, sizes, cdfs = inputs.release, counted.content, counted.cdfs
     mss, iw = sizes["mss_bytes"], RULE.incumbent.window
-    rival = Policy.parse((verdict and verdict["rival"]) or 16).window
-    marked = sorted({*MARKED, rival if rival > iw else 16})
+    asked = asked_candidate(verdict)
+    marked = sorted({*MARKED, asked.policy.window if asked else RULE.candidates[0].window})
     stated = {name: band for name, band in counted.bands.items() if name in drawn_measures(cdfs)}
     kinds = [*kinds_of(release, iw=iw, mss=mss)]
     years = [*same_sites(release, inputs.other_years, iw=iw, mss=mss, licence=licence_of(inputs))]

@@ -70,10 +70,7 @@ LOOKS = tuple(
         ("pages", "diamond", True),
     )
 )
-"""Looks of estimates: of paced windows, of windows at once, of other series, and of what has no series."""
-
-SENT = ("paced", "at once")
-"""Series that look the same in every figure."""
+"""Looks of estimates, by series; the last is that of what has no series."""
 
 DASHES = ([1, 0], [7, 3], [2, 2], [10, 3, 2, 3], [4, 4], [1, 3])
 
@@ -81,6 +78,7 @@ STROKES = tuple((light, dash) for (light, _), dash in zip(HUES, DASHES, strict=T
 """Colour and dashes of each curve that is of no measure."""
 
 WAYS = [(1, 0), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1), (0, -1), (0, 1)]
+WAYS += [(across, up) for up in (-2, 2) for across in (1, -1, 0)]
 """Where the name of a point may stand: right or left of it, above or below, the best first."""
 
 ROUNDS = 2
@@ -246,9 +244,7 @@ def _dots(figure: Figure, rows: Rows) -> Panel:
     above."""
     rows = [{**row, "at": at} for at, row in enumerate(rows)]
     series = _names_of(figure, rows) if figure.series else []
-    if set(series) <= {*SENT}:
-        series = [name for name in SENT if name in series]
-    looks = dict(zip(series, LOOKS if set(series) <= {*SENT} else LOOKS[2:], strict=False))
+    looks = dict(zip(series, itertools.cycle(LOOKS), strict=False))
     categories = list(dict.fromkeys(str(row[figure.y]) for row in rows))
     each = {name: [row for row in rows if str(row[figure.y]) == name] for name in categories}
     is_above = max(map(len, categories)) > SHORT
@@ -302,8 +298,13 @@ def _dots(figure: Figure, rows: Rows) -> Panel:
         parts=bands if is_above else (),
     )
     above = UPRIGHT_ROOM if any(line.label for line in figure.lines) else 4
-    key = [*_key(looks, y=-above - KEY_ROOM / 2, x=-name_room)]
-    above += KEY_ROOM if key else 0
+    lines = _key_lines(looks)
+    key = [
+        mark
+        for at, line in enumerate(reversed(lines))
+        for mark in _key({name: looks[name] for name in line}, y=-above - (at + 0.5) * KEY_ROOM, x=-name_room)
+    ]
+    above += KEY_ROOM * len(lines)
     return Panel(layers=[*marked, *marks, *words, *key], width=width, height=top, left=left, above=above)
 
 
@@ -385,6 +386,25 @@ def arrow(side: str, colour: str, row: Row) -> alt.Chart:
     return drawn
 
 
+def _key_lines(names: Iterable[str]) -> list[list[str]]:
+    """Return the names of series in as many lines as they need.
+
+    >>> _key_lines(["paced", "spread"]), _key_lines(["August 2025", "November 2023", "November 2024"])
+    ([['paced', 'spread']], [['August 2025', 'November 2023'], ['November 2024']])
+    """
+    lines: list[list[str]] = []
+    for name in names:
+        if not lines or sum(map(_key_width, [*lines[-1], name])) > WIDTH - 2 * MARGIN:
+            lines.append([])
+        lines[-1].append(name)
+    return lines
+
+
+def _key_width(name: str) -> float:
+    """Return the room of a series in the key, in pixels."""
+    return 34 + LETTER * TEXT * len(name)
+
+
 def _key(looks: Mapping[str, tuple[str, str, bool]], *, y: float, x: float) -> Iterator[alt.Chart]:
     """Yield the shape of each series beside its name, on one line."""
     for name, (colour, shape, is_filled) in looks.items():
@@ -393,7 +413,7 @@ def _key(looks: Mapping[str, tuple[str, str, bool]], *, y: float, x: float) -> I
         )
         yield point.encode(x=alt.XValue(x + 5), y=alt.YValue(y))
         yield text_at(name, x + 15, y, TEXT)
-        x += 34 + LETTER * TEXT * len(name)
+        x += _key_width(name)
 
 
 def _curves(figure: Figure, rows: Rows) -> Panel:
@@ -543,16 +563,16 @@ def draw_names(
     width: float,
     height: float,
     letters: float,
-    keep: Sequence[Box] = (),
+    origin: Place = (0.0, 0.0),
 ) -> Iterator[alt.Chart]:
-    """Draw names beside their places, each where it hides least of lines, of other names and their points,
-    and of the boxes to `keep` free."""
+    """Draw names beside their places in a plot, each where it hides least of lines, and of other names and
+    their points; `origin` is the plot's top left in the drawing."""
     near = 1.3 * letters
     points = [
         [(x - near, y - near, x + near, y + near) for x, y in name.places] if len(name.places) == 1 else []
         for name in names
     ]
-    taken = [*keep, *itertools.chain.from_iterable(map(_boxes, lines))]
+    taken = [*itertools.chain.from_iterable(map(_boxes, lines))]
     chosen: dict[int, tuple[float, Box, int]] = {}
     for at in [*range(len(names))] * ROUNDS:  # each again when the others have their places
         others = [box for other, boxes in enumerate(points) if other != at for box in boxes]
@@ -572,7 +592,7 @@ def draw_names(
         _, (left, top, right, bottom), side = chosen[at]
         x, align = {1: (left, "left"), -1: (right, "right")}.get(side, ((left + right) / 2, "center"))
         style = {"fontSize": letters, **own_name.style, "align": align}
-        yield text_at(own_name.text, x, (top + bottom) / 2, letters, **style)
+        yield text_at(own_name.text, origin[0] + x, origin[1] + (top + bottom) / 2, letters, **style)
 
 
 def _boxes(line: tuple[Place, Place, float]) -> Iterator[Box]:

@@ -38,8 +38,9 @@ from reports.sections.sizes.counts import size_section
 from schema.authors import MAINTAINERS
 from storage.report_versions import Publication
 from verdict.judgement import Reason
-from verdict.rule import RULE
-from verdict.stored import VerdictFacts, round_numbers
+from verdict.rule7.rule import RULE
+from verdict.rule7.stored import to_data
+from verdict.rule7.verdict import Verdict
 
 READ = ("answer", "sections", "limits", "fuller", "method", "glossary")
 """Parts of the content that the report's forms print as they are."""
@@ -63,9 +64,9 @@ def compose(inputs: ReportInputs) -> dict[str, Any]:
     limits = [
         *LIMITS,
         *dirty_limit(inputs.replay),
-        *(recorded["limits"] if recorded else [months_limit(inputs.months, release.crawl.month)]),
+        *([] if recorded else [months_limit(inputs.months, release.crawl.month)]),
     ]
-    method = method_of(counted.content["mss_bytes"], verdict["rule"] if verdict else None)
+    method = method_of(counted.content["mss_bytes"], verdict.rule if verdict else None)
     words = (dataclasses.asdict(answer), [*map(dataclasses.asdict, sections)], limits, method, because)
     report = Report(
         format_version=FORMAT_VERSION,
@@ -87,8 +88,13 @@ def compose(inputs: ReportInputs) -> dict[str, Any]:
         glossary=glossary_of(*words),
         redo=rebuild_commands(inputs),
     )
-    whole: dict[str, Any] = round_floats(dataclasses.asdict(report))
-    return {**whole, **{name: in_type(whole[name]) for name in READ}}
+    rest = dataclasses.replace(report, verdict=None)
+    whole: dict[str, Any] = round_floats(dataclasses.asdict(rest))
+    return {
+        **whole,
+        "verdict": to_data(verdict) if verdict else None,
+        **{name: in_type(whole[name]) for name in READ},
+    }
 
 
 def publish_content(
@@ -103,16 +109,14 @@ def publish_content(
     }
 
 
-def verdict_of_inputs(inputs: ReportInputs) -> VerdictFacts | None:
+def verdict_of_inputs(inputs: ReportInputs) -> Verdict | None:
     """Return the verdict of the replay; None without one. That of illustrative inputs is marked."""
     if inputs.replay is None:
         return None
     mark = illustrative_mark(inputs)
     reasons = [Reason(level="low", sentence="The inputs are illustrative.")] if mark else []
-    verdict: VerdictFacts = round_numbers(
-        inputs.replay.replayed.verdict(inputs.back_cast, mark=mark, reasons=reasons)
-    )
-    return verdict
+    confirming = [other.replayed for other in inputs.replay.confirming]
+    return inputs.replay.replayed.verdict(inputs.back_cast, confirming=confirming, mark=mark, reasons=reasons)
 
 
 def recorded_facts(release: Release) -> RecordedFacts | None:
@@ -151,7 +155,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  # a value of a table
 
 def replay_facts(replay: Replay) -> ReplayFacts:
     """Return the extent of a replay and everything that its loads depend on."""
-    evidence = replay.replayed.looks[-1].evidence
+    evidence = replay.replayed.pages.looks[-1].evidence
     return {
         "name": replay.name,
         "stages": len(replay.loads),

@@ -7,39 +7,37 @@ from typing import Any
 
 from releases.formatting import grouped, stated
 from reports.sections.verdict import PACING
-from verdict.stored import RuleFacts
+from verdict.rule7.rule import Rule
 
 TERMS = ("segment", "initial window (IW)", "first flight", "IW-limited", "page time", "illustrative")
 """Terms of the project's glossary that a report explains where it uses them."""
 
 OWN_TERMS = {
-    "paced": f"sent by a Linux that paces: it {PACING}; without pacing all is sent at once",
+    "paced": f"sent by a Linux that paces: it {PACING}",
+    "spread": "sent evenly over the round trip of the handshake, all of a first flight",
     "pp": "percentage points of the payload",
     "price": "payload sent again, in percentage points, for 1\u202f% of page time saved",
     "net benefit": "the rule\u2019s price times page time saved, less payload sent again",
+    "per load": "as a mean over loads of logarithms and of shares: every load counts alike",
+    "in sum": "as a ratio of sums: long pages count more in time, and large ones in bytes",
     "back-cast": "the replay of the experiment of 2010, whose results are known",
-    "pairs of loads": "loads of a page over the same network, one at IW 10 and one at another window",
+    "pairs of loads": "loads of a page over the same network, one at ten segments and one by another policy",
 }
 """Terms of reports alone."""
 
 LIMITS: tuple[str, ...] = (
-    "Page time is network time. The replay sends recorded sizes in recorded order; parsing, scripts and "
-    "servers take no time.",
-    "The replay requests a response as soon as the response that names it is complete, and then all that "
-    "it names at once. Browsers request earlier and more spread out: bursts, and losses at the queue, are "
-    "larger here.",
-    "Each page is loaded once, with a cold cache, from one vantage; repeat visits and inner pages are left "
-    "out.",
-    "Linux receivers open with a window of 44 segments: larger initial windows have no effect until they "
-    "raise it.",
-    "No gain over TCP is scaled to QUIC, which needs measurements of its own.",
-    "Intervals describe pages and networks like those measured, not those that the list, the vantage or "
-    "failures left out.",
+    "Lists: home pages, each loaded once with a cold cache; other pages may differ by more than intervals "
+    "say.",
+    "Vantages: each list was loaded from one place; rates, round trips and queues are of published "
+    "distributions.",
+    "Dependencies are inferred, and scripts take no time: bursts, and what queues drop, are larger than a "
+    "browser\u2019s.",
+    "HTTP/3 is replayed by a stand-in, TCP that keeps ten segments: nothing is said of QUIC.",
 )
-"""Limits of every edition."""
+"""Limits of every edition, in four lines."""
 
 
-def method_of(mss_bytes: int, rule: RuleFacts | None) -> list[str]:
+def method_of(mss_bytes: int, rule: Rule | None) -> list[str]:
     """Return the method in a few paragraphs; without a replay, that of sizes alone."""
     paragraphs = [
         "Sizes. A browser loads the home page of each site once, and its log, or somebody else\u2019s "
@@ -51,8 +49,9 @@ def method_of(mss_bytes: int, rule: RuleFacts | None) -> list[str]:
     if rule is None:
         return paragraphs
     guards = "; ".join(
-        f"{guard['what']}, at most {stated(guard['limit_percent'], '%')} longer" for guard in rule["guards"]
+        f"{guard.what}, at most {stated(guard.limit_percent, '%')} longer" for guard in rule.guards
     )
+    incumbent = f"{rule.incumbent.window} segments"
     return [
         *paragraphs,
         "Replay. Each page becomes a recipe: its servers, connections and objects with their sizes, and "
@@ -61,18 +60,31 @@ def method_of(mss_bytes: int, rule: RuleFacts | None) -> list[str]:
         "from published distributions of rates, round trips, distances of servers and queues, and senders "
         "by published shares of CUBIC at once, CUBIC paced and BBR. What was HTTP/3 keeps ten segments, "
         "since a TCP window does not act on it.",
-        f"Comparison. A page is loaded over the same network at IW {rule['incumbent']} and at another "
-        "window. Page time saved is one less the geometric mean of the ratios, weighted by networks; "
-        f"payload sent again is the share beyond that at IW {rule['incumbent']}. Intervals count pages and "
-        "networks as drawn at random.",
-        f"Rule. Version {rule['version']}, written down before the loads that it decides on. A window is "
-        "worth it if, over all windows together with 95\u202f%, it saves enough and its net benefit is not "
-        "below zero; not worth it if either is excluded; otherwise open. A window that is worth it must keep "
-        f"these limits: {guards}. The smallest that no larger one surpasses by "
-        f"{stated(rule['worthwhile_percent'], '%')} is recommended; else IW {rule['incumbent']} stays.",
+        "Linux receivers open with a window of 44 segments: more has no effect until they raise it.",
+        f"Comparison. A page is loaded over the same network, with the same random events, at {incumbent} "
+        "and by "
+        "another policy. Per load, page time saved is one less the geometric mean of the ratios, and "
+        "payload sent "
+        "again the mean difference of the loads\u2019 shares; in sum, both are ratios of sums. Loads count "
+        "by the "
+        "weights of their networks. Intervals count sites and networks as drawn at random.",
+        f"Rule. Version {rule.version}, written down before the loads that it decides on. A policy is "
+        "worth it if "
+        f"its net benefit per load is not below zero, at {stated(rule.price_per_load_pp, 'pp')} for "
+        "1\u202f%; it "
+        f"saves at least {stated(rule.worthwhile_percent, '%')} where it applies; and its net benefit in "
+        "sum, at "
+        f"{stated(rule.price_in_sum_pp, 'pp')}, does not refute it. Not worth it if either net benefit is "
+        "below "
+        f"zero; at the price if that per load lies within {stated(rule.zone_pp, 'pp')} of zero; otherwise "
+        "open. "
+        f"What is worth it must keep these limits: {guards}. Of what does, and is confirmed by every other "
+        "list "
+        "of pages, the one with the largest lower end of net benefit per load is recommended, or a smaller "
+        f"window that comes near to it; else {incumbent} stay. Lists are never pooled.",
         "Calibration. A quantity that the back-cast misses by more than a factor of two cannot decide; where "
         "it so misses page time or payload sent again, the confidence is low. "
-        f"IW {rule['incumbent']} held against itself must show no difference.",
+        f"{incumbent.capitalize()} held against themselves must show no difference.",
     ]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pikepdf
@@ -17,18 +17,16 @@ from replay.backcast.published import BASE
 from reports.answer import KeyNumber
 from reports.content import Published
 from reports.forms.typesetting import each_text, keep_unbroken
-from reports.sections.verdict import describe_plane, describe_turns
+from reports.sections.verdict import (
+    BY_ITSELF,
+    describe_plane,
+    describe_turns,
+    policy_rows,
+    round_trip_rows,
+    spread_text,
+)
 from schema.authors import MAINTAINERS
-from verdict.stored import EntryFacts, IntervalFacts, VerdictFacts, Window
-
-RATES = ("slow", "middle", "quick")
-"""Groups of lines by rate, as verdict.json names them."""
-
-SERVERS = ("near", "far", "bbr")
-"""Rows of the ledger on servers, as verdict.json names them."""
-
-HEADINGS = ("for", "nearest IW", "page time saved", "payload sent again", "answer")
-"""Headings of the table of those for whom the answer may differ."""
+from verdict.rule7.verdict import Verdict
 
 TEMPLATE = Path(__file__).with_name("templates") / "brief.typ"
 
@@ -39,7 +37,7 @@ FONTS = typst.Fonts(include_system_fonts=False, include_embedded_fonts=True)
 
 QUESTION = (
     "How many segments should a server send before it hears from the browser: its initial window (IW)? "
-    "Ten today. Paced: ten at once, the rest at twice the window in a round trip, as Linux does."
+    "Ten today."
 )
 
 
@@ -52,6 +50,15 @@ class Number:
     """The same in another unit."""
     label: str
     note: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Short:
+    """A table of the report in a shortened form."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +79,7 @@ class Brief:
     """Title of the figure."""
     source: str
     """Source and licence, inside the figure."""
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    tables: tuple[Short, ...]
     sure: tuple[str, ...]
     """How sure the answer is, and why."""
     measured_on: tuple[str, ...]
@@ -97,14 +103,13 @@ def brief_of(report: Published) -> Brief:
         marks=report.marks,
         warning=answer.first_line or "",
         headline=answer.headline,
-        sentence=answer.sentence,
+        sentence=" ".join(answer.sentences),
         how_sure=f"Confidence: {answer.confidence.level}.",
         numbers=tuple(_numbers(report)),
         finding=describe_plane(verdict),
         source=f"firstflight, release {release.crawl}, version {release.version}, {report.licence}. 2010: "
-        "Dukkipati et al. 2010, Tables 3 and 7." + (" Intervals hold together with 95 %." if verdict else ""),
-        headings=HEADINGS,
-        rows=tuple(_rows(verdict)) if verdict else (),
+        "Dukkipati et al. 2010, Tables 3 and 7." + (f" {BY_ITSELF}" if verdict else ""),
+        tables=tuple(_tables(verdict)) if verdict else (),
         sure=tuple(filter(None, _sure(report))),
         measured_on=tuple(_measured_on(report)),
         citation=report.citation["line"],
@@ -141,30 +146,50 @@ def _number(number: KeyNumber, other: str, *, why: str = "") -> Number:
     )
 
 
-def _rows(verdict: VerdictFacts) -> Iterator[tuple[str, ...]]:
-    """Yield all lines, groups of them, and the arms on servers."""
-    servers = [entry for entry in verdict["ledger"][1:] if entry["id"] in SERVERS]
-    rows = [("all lines", entry) for entry in verdict["ledger"][:1]]
-    rows += [(entry["title"], entry) for entry in (*verdict["groups"], *servers)]
-    for title, entry in rows:
-        share = "" if entry["share"] is None else f" ({quantity(100 * entry['share'], '%', 2)})"
-        yield (
-            f"{title}{share}",
-            UNKNOWN if entry["window"] is None else str(entry["window"]),
-            _interval(entry["gain_percent"], "%"),
-            _interval(entry["resent_pp"], "pp"),
-            _answer(entry, verdict["rule"]["incumbent"]),
+SHORTENED = {
+    "policy": "first flight",
+    "gain": "time saved, %",
+    "gain_in_sum": "in sum, %",
+    "milliseconds": "a page, ms",
+    "resent": "sent again, pp",
+    "resent_in_sum": "in sum, pp",
+    "others": "others longer, %",
+    "standing": "standing",
+}
+"""Columns of the table of policies that the brief has, with their headings."""
+
+
+def _tables(verdict: Verdict) -> Iterator[Short]:
+    """Yield the table of the candidates without intervals, and what it says by round trip."""
+    yield Short(
+        title="What a first flight saves and costs",
+        headings=tuple(SHORTENED.values()),
+        rows=tuple(
+            tuple(_cell(row[name]) for name in SHORTENED)
+            for row, candidate in zip(policy_rows(verdict), verdict.candidates, strict=True)
+            if candidate.standing is not None
+        ),
+    )
+    if verdict.groups:
+        yield Short(
+            title="By the longest handshake of a page: time saved, % / sent again, pp",
+            headings=("first flight", *(group.title for group in verdict.groups)),
+            rows=tuple(
+                (
+                    str(row["policy"]),
+                    *(
+                        f"{_cell(row[f'{group.id}-gain'])} / {_cell(row[f'{group.id}-resent'])}"
+                        for group in verdict.groups
+                    ),
+                )
+                for row in round_trip_rows(verdict.groups)
+            ),
         )
 
 
-def _interval(effect: IntervalFacts | None, unit: str) -> str:
-    return UNKNOWN if effect is None else estimate(effect["estimate"], effect["lower"], effect["upper"], unit)
-
-
-def _answer(entry: EntryFacts, incumbent: Window) -> str:
-    """Return the answer of a row in few words."""
-    short = {"raise": f"IW {entry['window']}", "stays": f"IW {incumbent} stays"}
-    return short.get(entry["kind"], str(entry["kind"]))
+def _cell(value: object) -> str:
+    """Return an estimate alone, or a text."""
+    return estimate(value["estimate"], None, None) if isinstance(value, Mapping) else str(value or UNKNOWN)
 
 
 def _sure(report: Published) -> Iterator[str]:
@@ -182,8 +207,8 @@ def _sure(report: Published) -> Iterator[str]:
     if choices:
         window = " and ".join(chosen) or "none"
         yield f"Over the networks of 2010, with IW {BASE} in force, the same rule chooses {window}."
-    yield " ".join(need["sentence"] for need in verdict["closing"])
-    yield describe_turns(verdict["ledger"])
+    yield spread_text(verdict)
+    yield describe_turns(verdict.ledger)
 
 
 def _measured_on(report: Published) -> Iterator[str]:
@@ -199,7 +224,10 @@ def _measured_on(report: Published) -> Iterator[str]:
         )
     if replay:
         loads, networks = grouped(replay["loads"]), grouped(replay["networks"])
-        yield f"Replayed in {loads} loads by Linux over {networks} networks."
+        lists = report.verdict.lists if report.verdict else ()
+        others = ", and ".join(f"{grouped(each.pages)} pages of {each.title}" for each in lists)
+        also = f" To confirm it, {others}." if others else ""
+        yield f"Replayed in {loads} loads by Linux over {networks} networks.{also}"
     yield f"Licence: {report.licence}."
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from releases.formatting import in_ascii
 from reports.content import Published
 from reports.forms.cells import headings, key_number, left_out, recompute_command, text_rows
-from reports.forms.typesetting import tie_ascii
+from reports.forms.typesetting import fold_commands, tie_ascii
 from reports.references import CITATION, Reference, cited, parts_of
 from reports.sections.shape import Column, Table
 from schema.authors import MAINTAINERS
@@ -18,8 +18,9 @@ MOST_WORDS = 3_000
 
 TABLES: Mapping[str, tuple[str, ...]] = {
     "shares": ("unknown", "iw6"),
-    "verdicts": ("milliseconds", "benefit", "pairs"),
-    "groups": ("price",),
+    "policies": (),
+    "round-trips": (),
+    "lists": (),
     "backcast-choices": (),
     "checklist": (),
 }
@@ -129,8 +130,7 @@ def _sections(report: Published) -> Iterator[ET.Element]:
         "answer",
         "The Answer",
         answer.headline,
-        answer.sentence,
-        answer.differs,
+        *answer.sentences,
         answer.confidence.text,
         deciding.what if deciding else "",
     )
@@ -142,7 +142,7 @@ def _sections(report: Published) -> Iterator[ET.Element]:
     yield limits
     redo = _section("redo", "Computing It Again", "These commands make the report again from its release.")
     ET.SubElement(redo, "sourcecode", {"type": "shell"}).text = in_ascii(
-        "\n".join(_fold_commands(report.redo))
+        "\n".join(fold_commands(report.redo, WIDTH))
     )
     yield redo
     yield _section(
@@ -245,23 +245,6 @@ def _parts(rows: Sequence[Sequence[str]]) -> list[list[int]]:
         parts[-1].append(column)
         room -= need[column]
     return parts
-
-
-def _fold_commands(commands: Iterable[str]) -> Iterator[str]:
-    """Yield commands for a shell in the lines of a draft: a long one goes on after a backslash.
-
-    >>> list(_fold_commands(["firstflight release verify --crawl " + 40 * "x"]))[0]
-    'firstflight release verify --crawl \\\\'
-    """
-    for command in commands:
-        line = ""
-        for word in command.split():
-            if line and len(line) + len(word) > WIDTH - 2:
-                yield f"{line} \\"
-                line = f"    {word}"
-            else:
-                line = f"{line} {word}" if line else word
-        yield line
 
 
 def _own(report: Published) -> Reference:

@@ -14,7 +14,7 @@ def provenance(report: Report) -> list[tuple[str, str]]:
     terms = list(_of_the_release(report.release, report.crawl, report.licence))
     if report.replay and report.verdict:
         terms += _of_the_replay(report.replay["provenance"])
-        terms.append(("rule", f"version {report.verdict['rule']['version']}"))
+        terms.append(("rule", f"version {report.verdict.rule.version}"))
     return terms
 
 

@@ -8,7 +8,7 @@ from releases.formatting import in_ascii
 from reports.content import Published
 from reports.forms.cells import headings, key_number, left_out, recompute_command, text_rows
 from reports.forms.provenance import parameters, provenance
-from reports.forms.typesetting import lines_of
+from reports.forms.typesetting import fold_commands, lines_of
 from reports.references import reference_text
 from reports.sections.shape import Figure, Section, Table
 
@@ -50,11 +50,10 @@ def _blocks(report: Published) -> Iterator[str]:
     if answer.first_line:
         yield f"> {escape(answer.first_line)}"
     yield f"## {escape(answer.headline)}"
-    yield from map(escape, (answer.sentence, answer.differs, answer.limits or "", answer.confidence.text))
+    yield from map(escape, (*answer.sentences, answer.limits or "", answer.confidence.text))
     if answer.deciding:
         yield escape(answer.deciding.what)
         yield _commands([answer.deciding.command])
-    yield _list_items(answer.reasons)
     yield _table(
         ("number", "value", "note"),
         [(number.label, key_number(number), number.note) for number in answer.numbers],
@@ -139,13 +138,11 @@ def _summary_lines(report: Published) -> Iterator[str]:
     if answer.first_line:
         yield from [*_wrap(answer.first_line), ""]
     yield from _wrap(answer.headline)
-    for paragraph in (answer.sentence, answer.differs, answer.limits or "", answer.confidence.text):
+    for paragraph in (*answer.sentences, answer.limits or "", answer.confidence.text):
         yield from _wrap(paragraph)
     if deciding:
         yield from _wrap(deciding.what)
-        yield f"  {in_ascii(deciding.command)}"
-    for reason in answer.reasons:
-        yield from _wrap(reason, indent="- ", hang="  ")
+        yield from (f"  {line}" for line in fold_commands([in_ascii(deciding.command)], WIDTH - 2))
     yield ""
     for number in answer.numbers:
         note = f"; {number.note}" if number.note else ""

@@ -3,7 +3,7 @@ as in "IW 10" or "3 segments"."""
 
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from releases.formatting import NARROW, apart, in_ascii, tied
@@ -84,3 +84,20 @@ def lines_of(text: str, width: int, *, first: str = "", rest: str = "") -> list[
         tie_ascii(text), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
     )
     return [line.replace(TIE, " ") for line in lines]
+
+
+def fold_commands(commands: Iterable[str], width: int) -> Iterator[str]:
+    """Yield commands for a shell in lines of a width: a long one goes on after a backslash.
+
+    >>> list(fold_commands(["firstflight release verify --crawl " + 40 * "x"], 66))[0]
+    'firstflight release verify --crawl \\\\'
+    """
+    for command in commands:
+        line = ""
+        for word in command.split():
+            if line and len(line) + len(word) > width - 2:
+                yield f"{line} \\"
+                line = f"    {word}"
+            else:
+                line = f"{line} {word}" if line else word
+        yield line

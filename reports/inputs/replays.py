@@ -16,8 +16,8 @@ from releases.catalogue import Release, find_release
 from replay.errors import ReplayError
 from storage.signatures import find_faults
 from storage.sums import checksum_of
-from verdict.replayed import Replayed, of_stages
-from verdict.rule import RULE_VERSION
+from verdict.replayed import PolicyReplayed, policies_of_stages
+from verdict.rule7.rule import VERSION as RULE_VERSION
 from verdict.stages import read_facts, read_stages, stage_name, stage_places
 
 WEIGHTS_OFF = 1e-6
@@ -69,10 +69,10 @@ class Replay:
         return populations
 
     @functools.cached_property
-    def replayed(self) -> Replayed:
+    def replayed(self) -> PolicyReplayed:
         """The loads as the rule takes them; raises ReportError."""
-        replayed = of_stages(self.loads, self.facts)
-        if not len(replayed.looks[-1].evidence):
+        replayed = policies_of_stages(self.loads, self.facts)
+        if not len(replayed.pages.looks[-1].evidence):
             raise ReportError(
                 "the replay has no load under the default conditions; run `firstflight replay run` again"
             )
@@ -161,7 +161,7 @@ def read_replay(folder: Path, release: Release, allowed_signers: Path) -> Replay
         raise ReportError(f"{exc}; {REMEDY}") from exc
     except (ValueError, KeyError, TypeError) as exc:
         raise ReportError(f"the replay in {folder} cannot be read; {REMEDY}") from exc
-    if rule_version != RULE_VERSION:
+    if "stage" in plan and rule_version != RULE_VERSION:
         raise ReportError(
             f"the stages in {folder} are of version {rule_version} of the rule, and reports are of "
             f"{RULE_VERSION}: decide by that, or choose another replay with --replay"

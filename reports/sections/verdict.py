@@ -1,454 +1,202 @@
-"""What windows save and cost, and who would decide otherwise: the verdict's data as figures and tables."""
+"""What policies save and cost, by round trip and by list, and who would decide otherwise: the verdict as
+figures and tables."""
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
 
-from releases.formatting import NARROW, RANGE, quantity, range_text, stated
-from replay.backcast.published import BASE, DATA_CENTERS, EXPERIMENT, LATENCY, RETRANSMITTED
-from replay.runs.policy import PACED, Policy
-from reports.sections.shape import Column, Figure, Line, Row, Section, Table, is_less, is_told
-from verdict.arms import ALONE, EVERYONE
-from verdict.effects import BY_ID
-from verdict.ledger import PUBLISHED_MBPS, PUBLISHED_PACKETS_PERCENT, PUBLISHED_RESPONSES_PERCENT
-from verdict.rule import RULE
-from verdict.stored import (
-    CandidateFacts,
-    EntryFacts,
-    GuardFacts,
-    IntervalFacts,
-    LevelFacts,
-    SharedFacts,
-    VerdictFacts,
-    Window,
-    rival_of,
-)
+from releases.formatting import NARROW, grouped, quantity, range_text, stated
+from releases.interval import Interval
+from replay.runs.policy import AT_ONCE, Policy
+from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval
+from verdict.rule7.estimates import GAIN, MILLISECONDS, PARTS, RESENT, name_of
+from verdict.rule7.ledger import Row as LedgerRow
+from verdict.rule7.levels import LevelResult, SharedResult
+from verdict.rule7.rule import IN_SUM, PER_LOAD, Rule
+from verdict.rule7.verdict import Candidate, GroupResult, GuardResult, ListResult, Verdict
 
 PACING = (
     "sends the first ten segments of a connection at once, and the rest at twice the window in a round trip"
 )
 """What Linux does with a window that is paced, in words; measured on Linux 6.12."""
 
-DECIDING = ("page", "resent", "milliseconds", "short flows")
-"""Quantities that stand in the table of gains, or among the guards."""
-
 CENTERS = {"AvgDC": "average", "SlowDC": "slow"}
 """Data centres of the experiment of 2010, by their names in the back-cast."""
 
-WINDOW = Column(id="window", title="initial window", kind="text")
-SENT = Column(id="sent", title="sent", kind="text")
-GAIN = Column(id="gain", title="page time saved", unit="%", kind="interval")
-RESENT = Column(id="resent", title="payload sent again", unit="pp", kind="interval")
+PUBLISHED_PACKETS_PERCENT, PUBLISHED_RESPONSES_PERCENT, PUBLISHED_MBPS = 2.8, 6.1, 1.9
+"""Packets sent again, responses of which any was, and mean rate of the clients.
+
+Google's web, May 2011: N. Dukkipati et al., Proportional Rate Reduction for TCP, IMC 2011.
+"""
+
+GAINS = (name_of(GAIN, PER_LOAD), name_of(GAIN, IN_SUM))
+COSTS = (name_of(RESENT, PER_LOAD), name_of(RESENT, IN_SUM))
+
+POLICY = Column(id="policy", title="first flight", kind="text")
+BY_ITSELF = "Intervals of 95 %, each number by itself."
+TOGETHER = "Intervals hold together with 95 %, over all first flights, quantities and looks."
+
+TURNS = {True: "yes", False: "no", None: "the loads do not tell"}
+
+HOLDS = {True: "holds", False: "violated", None: "too few loads to tell"}
 
 
-def gains_section(verdict: VerdictFacts) -> Section:
-    """State what each candidate saves, over all lines and by the lines' distance and rate."""
-    rule, candidates = verdict["rule"], verdict["candidates"]
-    worthwhile = rule["worthwhile_percent"]
-    lines = (
-        Line(value=0.0, label=""),
-        Line(value=worthwhile, label=f"worthwhile, {stated(worthwhile, '%')}"),
-    )
-    gains = [entry["gain_percent"] for entry in (*candidates, *verdict["groups"])]
-    domain = share_axis(gains, [0.0, worthwhile])
-    rival = rival_of(verdict)
-    title = f"Page time saved by each window against IW {rule['incumbent']}"
-    if rival is not None and is_told(rival["gain_percent"]):
-        title = f"IW {rival['window']} {gain_text(rival['gain_percent'])}"
-    figures = [
-        Figure(
-            id="fig-gains",
-            title=title,
-            caption=f"Page time saved by each window against IW {rule['incumbent']}, over all lines. "
-            "Intervals hold together with 95 %.",
-            drawing="dots",
-            x="gain",
-            y="window",
-            series="sent",
-            columns=(WINDOW, SENT, GAIN),
-            rows=tuple(
-                {**name_columns(candidate), "gain": candidate["gain_percent"]} for candidate in candidates
-            ),
-            lines=lines,
-            domain=domain,
-        )
-    ]
-    known = [group for group in verdict["groups"] if estimate_of(group["gain_percent"]) is not None]
-    if known:
-        most = max(known, key=lambda group: estimate_of(group["gain_percent"]) or 0)
-        title = "Page time saved by the lines\u2019 round trip and rate"
-        if is_told(most["gain_percent"]):
-            title = f"Over {most['title']} IW {most['window']} {gain_text(most['gain_percent'])}"
-        figures.append(
-            Figure(
-                id="fig-groups",
-                title=title,
-                caption="Page time saved by the window nearest to worth it, by the lines\u2019 round trip "
-                "and rate, with 95 % interval.",
-                drawing="dots",
-                x="gain",
-                y="title",
-                columns=(Column(id="title", title="lines", kind="text"), GAIN),
-                rows=tuple({"title": group_name(group), "gain": group["gain_percent"]} for group in known),
-                lines=lines,
-                domain=domain,
-            )
-        )
-    return Section(
-        id="gains",
-        title="What larger windows save",
-        lead="A larger window saves round trips while a connection starts. Page time counts from a "
-        "page\u2019s first packet to its last, without the time that browsers compute."
-        f"{describe_growth({group['id']: group['gain_percent'] for group in known})}",
-        figures=tuple(figures),
-        tables=(verdicts_table(verdict), *beside_table(candidates)),
-    )
+def policy_name(policy: Policy) -> str:
+    """Return the name of a policy in tables and figures.
+
+    >>> policy_name(Policy(16)), policy_name(Policy(20, "spread")), policy_name(Policy(16, "paced", 100))
+    ('16 at once', '20 spread', '16 paced, beyond 100 ms')
+    """
+    beyond = "" if policy.beyond_ms is None else f", beyond {policy.beyond_ms} ms"
+    return f"{policy.window} {policy.sending}{beyond}"
 
 
-GROWING = {
-    "with the line\u2019s round trip": ("rtt-20", "rtt-50", "rtt-beyond"),
-    "with rate, since a slow line takes its time for the packets themselves": ("slow", "middle", "quick"),
-}
-"""Groups of lines along which gains may grow, in words."""
+def beside(candidate: Candidate, name: str) -> Interval | None:
+    """Return a quantity of a policy by itself; None if it is not known."""
+    return next((entry.interval for entry in candidate.beside if entry.id == name), None)
 
 
-def estimate_of(effect: IntervalFacts | None) -> float | None:
-    """Take the estimate of an effect; None if it is unknown."""
-    return effect["estimate"] if effect else None
+def is_known(value: Interval | None) -> bool:
+    """Return whether there is an estimate."""
+    return value is not None and value.estimate == value.estimate
 
 
-def gain_text(gain: IntervalFacts | None) -> str:
-    """Return what a window saves of page time, or how much longer pages take, of a gain that is told."""
-    value = estimate_of(gain) or 0.0
-    amount = quantity(abs(value), "%")
-    return f"saves {amount} of page time" if value > 0 else f"takes {amount} more page time"
+def asked_candidate(verdict: Verdict | None) -> Candidate | None:
+    """Return the policy that a reader asks about; None if nothing was loaded."""
+    return verdict.of(verdict.asked) if verdict and verdict.asked else None
 
 
-def describe_growth(gains: Mapping[str, IntervalFacts | None]) -> str:
-    """Say in a sentence along what the saved time grows, by group; empty if intervals do not tell it."""
-    directions = [
-        words
-        for words, names in GROWING.items()
-        if all(is_less(gains.get(less), gains.get(more)) for less, more in itertools.pairwise(names))
-    ]
-    return f" Saved time grows {' and '.join(directions)}." if directions else ""
-
-
-def name_columns(candidate: CandidateFacts) -> dict[str, str]:
-    """Return the name of a candidate, and how it is sent."""
-    return {"window": f"IW {candidate['window']}", "sent": Policy.parse(candidate["window"]).sending}
-
-
-def group_name(group: EntryFacts) -> str:
-    """Return the name of a group of lines with its share and its window."""
-    share = "" if group["share"] is None else f" ({quantity(100 * group['share'], '%', 2)})"
-    return f"{group['title']}{share}, IW {group['window']}"
-
-
-def share_axis(effects: Iterable[IntervalFacts | None], lines: Sequence[float]) -> tuple[float, float]:
-    """Choose the ends of an axis that holds all estimates, and their intervals up to half as much again."""
-    known = [effect for effect in effects if effect and effect["estimate"] is not None]
-    values = [*(effect["estimate"] for effect in known if effect["estimate"] is not None), *lines]
-    reach = 0.5 * (max(values) - min(values))
-    ends = [end for effect in known for end in (effect["lower"], effect["upper"]) if end is not None]
-    low = max(min([*values, *ends]), min(values) - reach)
-    high = min(max([*values, *ends]), max(values) + reach)
-    room = 0.04 * (high - low) or 1.0
-    return round(low - room, 3), round(high + room, 3)
-
-
-def verdicts_table(verdict: VerdictFacts) -> Table:
-    """State what each candidate saves and sends again, with its verdict."""
-    worthwhile = verdict["rule"]["worthwhile_percent"]
-    return Table(
-        id="verdicts",
-        title="Gains, costs and verdicts",
-        columns=(
-            WINDOW,
-            Column(id="gain", title="page time saved", unit="%", kind="interval", near=(worthwhile,)),
-            Column(id="milliseconds", title="page time saved", unit="ms", kind="interval"),
-            RESENT,
-            Column(id="benefit", title="net benefit", unit="pp", kind="interval", near=(0.0,)),
-            Column(id="verdict", title="verdict", kind="text"),
-            Column(id="pairs", title="pairs of loads", kind="count"),
-        ),
-        rows=tuple(
-            {
-                "window": f"IW {candidate['window']}",
-                "gain": candidate["gain_percent"],
-                "milliseconds": candidate["milliseconds"],
-                "resent": candidate["resent_pp"],
-                "benefit": candidate["net_benefit_pp"],
-                "verdict": candidate["verdict"],
-                "pairs": candidate["pairs"],
-            }
-            for candidate in verdict["candidates"]
-        ),
-        notes=(
-            "Page time saved in per cent is the mean of ratios, in which all loads count alike; in "
-            "milliseconds it is the mean of differences, in which long pages count more. So both can differ "
-            "in sign.",
-            "Intervals hold together with 95 % over all windows, and count both pages and "
-            "networks as drawn at random; that of milliseconds is by itself.",
-        ),
-    )
-
-
-def beside_table(candidates: Sequence[CandidateFacts]) -> Iterator[Table]:
-    """Yield the table of every other quantity by the same estimator, which decides nothing."""
-    rows = tuple(
+def policy_rows(verdict: Verdict) -> list[Row]:
+    """Return what each policy saves and costs in both units, what others pay if everyone follows it, its
+    standing, and which other lists confirm it: the same rows in every form."""
+    shared = {result.policy: result for result in verdict.shared}
+    return [
         {
-            "window": f"IW {candidate['window']}",
-            "what": f"{'saved of ' if BY_ID[name].is_log else ''}{BY_ID[name].what}",
-            "change": {
-                end: effect[end] if effect["lower"] is not None else None for end in ("lower", "upper")
-            }
-            | {"estimate": effect["estimate"]},
-            "unit": BY_ID[name].unit,
+            "policy": policy_name(candidate.policy),
+            "standing": standing_text(candidate, verdict.policy),
+            "gain": interval(beside(candidate, GAINS[0])),
+            "gain_in_sum": interval(beside(candidate, GAINS[1])),
+            "milliseconds": interval(beside(candidate, MILLISECONDS)),
+            "resent": interval(beside(candidate, COSTS[0])),
+            "resent_in_sum": interval(beside(candidate, COSTS[1])),
+            **{part: interval(beside(candidate, name_of(part, PER_LOAD))) for part in PARTS},
+            "others": interval(longer(shared.get(candidate.policy))),
+            "confirmed": confirmed_text(candidate.policy, verdict.lists),
         }
-        for candidate in candidates
-        for name, effect in candidate["beside"].items()
-        if name not in DECIDING and effect["estimate"] is not None
-    )
-    if rows:
-        yield Table(
-            id="beside",
-            title="What else changes, and decides nothing",
-            columns=(
-                WINDOW,
-                Column(id="what", title="what", kind="text"),
-                Column(id="change", title="change", kind="interval"),
-                Column(id="unit", title="unit", kind="text"),
+        for candidate in verdict.candidates
+    ]
+
+
+def longer(result: SharedResult | None) -> Interval | None:
+    """Return how much longer others' short flows take where everyone follows a policy."""
+    return None if result is None else -result.short_flows_percent
+
+
+def standing_text(candidate: Candidate, recommended: Policy) -> str:
+    """Return the standing of a policy in a table."""
+    if candidate.policy == recommended:
+        return f"{candidate.standing}, recommended"
+    return candidate.standing or "shown alone"
+
+
+def confirmed_text(policy: Policy, lists: Sequence[ListResult]) -> str:
+    """Return which of the lists that loaded a policy confirm it."""
+    asked = [each for each in lists if any(candidate.policy == policy for candidate in each.candidates)]
+    if not asked:
+        return "not asked"
+    return ", ".join(each.title for each in asked if policy in each.confirms) or "by none"
+
+
+def policies_table(verdict: Verdict) -> Table:
+    """Build the one table of policies."""
+    limits = [guard.limit_percent for guard in verdict.rule.guards if guard.everyone]
+    return Table(
+        id="policies",
+        title=f"What a first flight saves and costs against {verdict.rule.incumbent.window} segments at once",
+        columns=(
+            POLICY,
+            Column(id="standing", title="standing", kind="text"),
+            Column(id="gain", title="page time saved, per load", unit="%", kind="interval"),
+            Column(id="gain_in_sum", title="saved, in sum", unit="%", kind="interval"),
+            Column(id="milliseconds", title="saved a page", unit="ms", kind="interval"),
+            Column(id="resent", title="sent again, per load", unit="pp", kind="interval"),
+            Column(id="resent_in_sum", title="sent again, in sum", unit="pp", kind="interval"),
+            Column(id="dropped", title="dropped by the queue, per load", unit="pp", kind="interval"),
+            Column(id="spurious", title="sent again needlessly, per load", unit="pp", kind="interval"),
+            Column(
+                id="others",
+                title="others\u2019 short flows longer",
+                unit="%",
+                kind="interval",
+                near=tuple(limits),
             ),
-            rows=rows,
-            notes=("Intervals of 95 %, each number by itself.",),
-        )
-
-
-def costs_section(verdict: VerdictFacts) -> Section:
-    """State what each candidate sends again, and what others lose if everyone has it."""
-    rule, candidates = verdict["rule"], verdict["candidates"]
-    half = {name: rows for name, rows in verdict["half_loaded"].items() if rows}
-    own = Figure(
-        id="fig-resent",
-        title=resent_title(candidates),
-        caption=f"Payload sent again beyond that of IW {rule['incumbent']}, in percentage points. Intervals "
-        "hold together with 95 %.",
-        drawing="dots",
-        x="resent",
-        y="window",
-        series="sent",
-        columns=(WINDOW, SENT, RESENT),
-        rows=tuple({**name_columns(candidate), "resent": candidate["resent_pp"]} for candidate in candidates),
-        lines=(Line(value=0.0, label=""),),
-        domain=share_axis([candidate["resent_pp"] for candidate in candidates], [0.0]),
-    )
-    lead = (
-        "Packets of a large first flight can overflow the queue before a slow line, and are sent again. "
-        f"Linux, if it paces, {PACING}: the queue has time to drain."
-    )
-    if half:
-        lead += (
-            " Others who share the line may pay, too: the second figure shows their short flows on a line "
-            "that other traffic loads by half."
-        )
-    return Section(
-        id="costs",
-        title="What they cost",
-        lead=lead,
-        figures=(own, *((everyone_figure(half),) if half else ())),
-        tables=(
-            *((half_loaded_table(half),) if half else ()),
-            *((levels_table(verdict["levels"], incumbent=rule["incumbent"]),) if verdict["levels"] else ()),
+            Column(id="confirmed", title="confirmed by", kind="text"),
+        ),
+        rows=tuple(policy_rows(verdict)),
+        notes=(
+            "Per load every page counts alike; in sum every millisecond and every byte does. pp: percentage "
+            "points of the payload. Others\u2019 short flows: on a half-loaded line where everyone sends so. "
+            f"{BY_ITSELF}",
         ),
     )
 
 
-def resent_title(candidates: Sequence[CandidateFacts]) -> str:
-    """Return the cost of one size at once and paced, where both are told."""
-    costs = {
-        Policy.parse(candidate["window"]): estimate_of(candidate["resent_pp"])
-        for candidate in candidates
-        if is_told(candidate["resent_pp"])
-    }
-    for size in sorted(policy.window for policy in costs if policy.window > RULE.incumbent.window):
-        both = costs.get(Policy(size)), costs.get(Policy(size, PACED))
-        if None not in both:
-            once, paced = (quantity(cost, "pp", 2) for cost in both)
-            return f"IW {size} at once sends {once} more of the payload again; paced, {paced} more"
-    return "Payload sent again by each window"
-
-
-WHO = {ALONE: "this page alone", EVERYONE: "everyone"}
-
-
-def everyone_figure(half: Mapping[str, Sequence[SharedFacts]]) -> Figure:
-    """Build the time that others' short flows save, if one page or everyone has a window."""
-    rows = tuple(
-        {"window": f"IW {row['window']}", "who": WHO[name], "others": row["short_flows_percent"]}
-        for name, some in half.items()
-        for row in some
+def policies_section(verdict: Verdict, plane: Figure) -> Section:
+    """State what each policy saves and costs, and whether it is worth it."""
+    rule = verdict.rule
+    return Section(
+        id="policies",
+        title="What a larger first flight saves, and what it costs",
+        lead="A larger first flight saves round trips while a connection starts, and may overflow the queue "
+        "before a slow line. It is worth it if it costs no more than ten segments did in 2010: "
+        f"{stated(rule.price_per_load_pp, 'pp')} of payload sent again for each 1{NARROW}% of page time "
+        f"saved per load, and {stated(rule.price_in_sum_pp, 'pp')} in sum. Linux, if it paces, {PACING}; "
+        "spread: all of a first flight evenly over the handshake\u2019s round trip.",
+        figures=(plane, *everyone_figure(verdict.shared, rule)),
+        tables=(policies_table(verdict), *guards_table(verdict.guards)),
     )
-    slowdowns = [
-        (saved, row["window"])
-        for row in half.get(EVERYONE, ())
-        if is_told(row["short_flows_percent"])
-        and (saved := row["short_flows_percent"]["estimate"]) is not None
-    ]
-    title = "What others on the line pay at each window"
-    if slowdowns:
-        value, window = min(slowdowns, key=lambda slowdown: slowdown[0])
-        time = f"{quantity(abs(value), '%', 2)} {'longer' if value < 0 else 'less'}"
-        title = f"If everyone has IW {window}, others\u2019 short flows take {time}"
-    order = {row["window"]: None for row in rows}
-    return Figure(
+
+
+def everyone_figure(shared: Sequence[SharedResult], rule: Rule) -> Iterator[Figure]:
+    """Yield how much longer others' short flows take where everyone follows a policy."""
+    rows = [(result.policy, longer(result)) for result in sorted(shared, key=lambda each: each.policy)]
+    known = [(policy, more) for policy, more in rows if more is not None and is_known(more)]
+    if not known:
+        return
+    told = [(more.estimate, policy) for policy, more in known if more.excludes_zero]
+    title = "What others on the line pay if everyone follows a policy"
+    if told:
+        value, policy = max(told)
+        amount = f"{quantity(abs(value), '%', 2)} {'longer' if value > 0 else 'less'}"
+        title = f"With {policy_name(policy)}, others\u2019 short flows take {amount}"
+    yield Figure(
         id="fig-everyone",
         title=title,
-        caption="Time that others\u2019 short flows save on a half-loaded line, with 95 % interval; left "
-        "of zero they take longer.",
+        caption="Others\u2019 short flows on a half-loaded line where everyone follows a policy: time beyond "
+        f"that at {rule.incumbent.window} segments, with 95 % interval.",
         drawing="dots",
         x="others",
-        y="window",
-        series="who",
-        columns=(
-            WINDOW,
-            Column(id="who", title="who has the window", kind="text"),
-            Column(id="others", title="time saved by others", unit="%", kind="interval"),
-        ),
-        rows=tuple(row for window in order for row in rows if row["window"] == window),
-        lines=(Line(value=0.0, label=""),),
-    )
-
-
-def half_loaded_table(half: Mapping[str, Sequence[SharedFacts]]) -> Table:
-    """Build the page and others on a half-loaded line."""
-    return Table(
-        id="half-loaded",
-        is_folded=True,
-        title="On a line that other traffic loads by half",
-        columns=(
-            Column(id="who", title="who has the window", kind="text"),
-            WINDOW,
-            Column(id="page", title="page time saved", unit="%", kind="interval"),
-            Column(id="others", title="others\u2019 short flows, time saved", unit="%", kind="interval"),
-            Column(id="pairs", title="pairs of loads", kind="count"),
-        ),
-        rows=tuple(
-            {
-                "who": WHO[name],
-                "window": f"IW {row['window']}",
-                "page": row["page_percent"],
-                "others": row["short_flows_percent"],
-                "pairs": row["pairs"],
-            }
-            for name, rows in half.items()
-            for row in rows
-        ),
-        notes=("Intervals of 95 %, each number by itself.",),
-    )
-
-
-def levels_table(rows: Sequence[LevelFacts], *, incumbent: Window) -> Table:
-    """State what the window in force sends again, by rate."""
-    return Table(
-        id="levels",
-        title=f"What IW {incumbent} sends again",
-        columns=(
-            Column(id="title", title="over", kind="text"),
-            Column(id="share", title="of all lines", unit="%"),
-            Column(id="resent", title="payload sent again", unit="%", kind="interval"),
-            Column(id="responses", title="responses sent again in part", unit="%", kind="interval"),
-        ),
-        rows=tuple(
-            {
-                "title": row["title"],
-                "share": 100 * row["share"],
-                "resent": row["resent_percent"],
-                "responses": row["responses_percent"],
-            }
-            for row in rows
-        ),
-        notes=(
-            f"Published: {PUBLISHED_PACKETS_PERCENT} % of packets and {PUBLISHED_RESPONSES_PERCENT} % of "
-            f"responses of Google\u2019s web in 2011, to clients with a mean rate of {PUBLISHED_MBPS} Mbps "
-            "(Dukkipati et al., Proportional Rate Reduction for TCP, IMC 2011).",
-        ),
-    )
-
-
-def otherwise_section(verdict: VerdictFacts, plane: Figure) -> Section:
-    """Build the verdict in its plane, and who would decide otherwise."""
-    rule, entries = verdict["rule"], verdict["ledger"]
-    price = stated(rule["price_pp"], "pp")
-    return Section(
-        id="otherwise",
-        title="The verdict, and who would decide otherwise",
-        lead=f"A window is worth it if it saves at least {stated(rule['worthwhile_percent'], '%')} of page "
-        f"time for at most {price} of payload sent again for each per cent: the dearest price in the "
-        "experiment by which IW 10 became the standard. Net benefit is that price times what is saved, "
-        f"less what is sent again. {describe_turns(entries)}",
-        figures=(plane, *price_figure(verdict)),
-        tables=(
-            *guards_table(verdict["guards"]),
+        y="policy",
+        columns=(POLICY, Column(id="others", title="longer", unit="%", kind="interval")),
+        rows=tuple({"policy": policy_name(policy), "others": interval(more)} for policy, more in known),
+        lines=(
+            Line(value=0.0, label=""),
             *(
-                [_answers("groups", "The answer for groups of lines", verdict["groups"])]
-                if verdict["groups"]
-                else []
+                Line(value=guard.limit_percent, label=f"limit, {stated(guard.limit_percent, '%')}")
+                for guard in rule.guards
+                if guard.everyone
             ),
-            _answers("ledger", "The answer by other rules and inputs", entries),
         ),
     )
 
 
-def describe_turns(entries: Sequence[EntryFacts]) -> str:
-    """State which other rules and inputs give another answer, and by which the loads cannot tell."""
-    turning = [entry["title"] for entry in entries if entry["turns"]]
-    told = f"Another answer follows with {'; '.join(turning)}." if turning else ""
-    if unknown := sum(entry["turns"] is None for entry in entries):
-        others = f"{unknown} of {len(entries) - 1} other rules and inputs"
-        told = f"{told} With {others} the loads cannot tell whether it changes.".lstrip()
-    return told or "No other rule or input gives another answer."
-
-
-def price_figure(verdict: VerdictFacts) -> Iterator[Figure]:
-    """Yield the figure of what 1 % of page time costs by each input, beside the prices of 2010."""
-    entries = verdict["ledger"]
-    shown = [
-        (price, f"{entry['title']}, IW {entry['window']}")
-        for entry in entries
-        if (price := entry["price_pp"] or 0) > 0 and not entry["id"].startswith(("price", "time alone"))
-    ]
-    if len(shown) < 2:
-        return
-    limit = verdict["rule"]["price_pp"]
-    yield Figure(
-        id="fig-prices",
-        title="What 1 % of page time costs under each input",
-        caption="Payload sent again for 1 % of page time saved, at the window nearest to worth it; "
-        "estimates without intervals, on a logarithmic axis. The line is the dearest price of 2010.",
-        drawing="dots",
-        x="price",
-        y="title",
-        columns=(
-            Column(id="title", title="input", kind="text"),
-            Column(id="price", title="price of 1 % of page time", unit="pp"),
-        ),
-        rows=tuple(
-            {"title": title, "price": price} for price, title in sorted(shown, key=lambda entry: entry[0])
-        ),
-        lines=(Line(value=limit, label=f"2010, {stated(limit)}"),),
-        is_logarithmic=True,
-    )
-
-
-def guards_table(guards: Sequence[GuardFacts]) -> Iterator[Table]:
-    """Yield the guards that were asked of windows that are worth it."""
-    standings = {True: "holds", False: "violated", None: "too few loads to tell"}
+def guards_table(guards: Sequence[GuardResult]) -> Iterator[Table]:
+    """Yield the guards that were asked of what is worth it."""
     if guards:
         yield Table(
             id="guards",
-            title="Guards, asked of windows that are worth it",
+            title="Guards, asked of what is worth it",
             columns=(
-                WINDOW,
+                POLICY,
                 Column(id="what", title="what", kind="text"),
                 Column(id="longer", title="longer", unit="%", kind="interval"),
                 Column(id="limit", title="limit", unit="%", kind="stated"),
@@ -456,101 +204,410 @@ def guards_table(guards: Sequence[GuardFacts]) -> Iterator[Table]:
             ),
             rows=tuple(
                 {
-                    "window": f"IW {guard['window']}",
-                    "what": guard["what"],
-                    "longer": guard["longer_percent"],
-                    "limit": guard["limit_percent"],
-                    "verdict": standings[guard["holds"]],
+                    "policy": policy_name(guard.policy),
+                    "what": guard.what,
+                    "longer": interval(guard.longer_percent),
+                    "limit": guard.limit_percent,
+                    "verdict": HOLDS[guard.holds],
                 }
                 for guard in guards
             ),
         )
 
 
-def _answers(table_id: str, title: str, entries: Sequence[EntryFacts]) -> Table:
-    return Table(
-        id=table_id,
-        is_folded=True,
+def round_trips_section(verdict: Verdict) -> Section:
+    """State for whom the answer differs by the handshake's round trip, which a server knows."""
+    return Section(
+        id="round-trips",
+        title="For whom the answer differs, by round trip",
+        lead="A server knows how long a connection\u2019s handshake took before it sends its first response. "
+        "Pages are grouped by the longest handshake of their connections.",
+        figures=tuple(groups_figure(verdict)),
+        tables=(
+            *([round_trips_table(verdict.groups)] if verdict.groups else ()),
+            *([levels_table(verdict.levels, verdict.rule)] if verdict.levels else ()),
+        ),
+    )
+
+
+def groups_figure(verdict: Verdict) -> Iterator[Figure]:
+    """Yield the net benefit per load by round trip, of what is sent by pacing or spread."""
+    rows: list[Row] = [
+        {
+            "title": f"{group.title} ({quantity(100 * group.share, '%', 2)})",
+            "policy": policy_name(candidate.policy),
+            "benefit": interval(candidate.per_load_pp),
+        }
+        for group in verdict.groups
+        for candidate in group.candidates
+        if candidate.policy.sending != AT_ONCE and is_known(candidate.per_load_pp)
+    ]
+    if not rows:
+        return
+    told = [
+        (candidate.per_load_pp.estimate, candidate.policy, group.title)
+        for group in verdict.groups
+        for candidate in group.candidates
+        if candidate.per_load_pp and candidate.per_load_pp.lower > 0
+    ]
+    title = "Net benefit by the round trip of the handshake"
+    if told:
+        value, policy, where = max(told)
+        gains = f"{policy_name(policy)}, {quantity(value, 'pp', 2)} beyond its price"
+        title = f"{where.capitalize()} gain most: {gains}"
+    yield Figure(
+        id="fig-groups",
         title=title,
+        caption="2010\u2019s price times page time saved per load, less payload sent again, by the "
+        f"longest handshake of a page. Right of zero a first flight is worth its price. {TOGETHER}",
+        drawing="dots",
+        x="benefit",
+        y="title",
+        series="policy",
         columns=(
-            Column(id="title", title="by", kind="text"),
-            Column(id="window", title="nearest window", kind="text"),
-            GAIN,
-            RESENT,
-            Column(id="price", title="price of 1 %", unit="pp"),
-            Column(id="answer", title="answer", kind="text"),
+            Column(id="title", title="pages", kind="text"),
+            POLICY,
+            Column(id="benefit", title="net benefit per load", unit="pp", kind="interval"),
+        ),
+        rows=tuple(rows),
+        lines=(Line(value=0.0, label=""),),
+        domain=share_axis([row["benefit"] for row in rows], [0.0]),
+    )
+
+
+def round_trips_table(groups: Sequence[GroupResult]) -> Table:
+    """Build the table of what each policy for all saves and sends again, per load, by round trip."""
+    return Table(
+        id="round-trips",
+        title="The same by the longest handshake of a page, per load",
+        columns=(
+            POLICY,
+            *(
+                column
+                for group in groups
+                for column in (
+                    Column(id=f"{group.id}-gain", title=f"{group.title}: saved", unit="%", kind="interval"),
+                    Column(id=f"{group.id}-resent", title="sent again", unit="pp", kind="interval"),
+                )
+            ),
+        ),
+        rows=tuple(round_trip_rows(groups)),
+        notes=(f"Shares of all loads: {shares_text(groups)}. {BY_ITSELF}",),
+    )
+
+
+def round_trip_rows(groups: Sequence[GroupResult]) -> list[Row]:
+    """Return what each policy for all saves and sends again per load, by round trip: the same rows in every
+    form."""
+    rows: dict[Policy, dict[str, object]] = {}
+    for group in groups:
+        for candidate in group.candidates:
+            row = rows.setdefault(candidate.policy, {"policy": policy_name(candidate.policy)})
+            row[f"{group.id}-gain"] = interval(beside(candidate, GAINS[0]))
+            row[f"{group.id}-resent"] = interval(beside(candidate, COSTS[0]))
+    return list(rows.values())
+
+
+def shares_text(groups: Sequence[GroupResult]) -> str:
+    """Return the share of each group of loads."""
+    return ", ".join(f"{group.title} {quantity(100 * group.share, '%', 2)}" for group in groups)
+
+
+def levels_table(levels: Sequence[LevelResult], rule: Rule) -> Table:
+    """State what the window in force sends again, by rate, which explains costs."""
+    return Table(
+        id="levels",
+        title=f"What {rule.incumbent.window} segments send again, by the line\u2019s rate",
+        columns=(
+            Column(id="title", title="over", kind="text"),
+            Column(id="share", title="of all loads", unit="%"),
+            Column(id="resent", title="payload sent again", unit="%", kind="interval"),
+            Column(id="for_loss", title="of it for a loss", unit="%", kind="interval"),
+            Column(id="spurious", title="of it needlessly", unit="%", kind="interval"),
+            Column(id="dropped", title="payload that queues dropped", unit="%", kind="interval"),
+            Column(id="responses", title="responses sent again in part", unit="%", kind="interval"),
         ),
         rows=tuple(
             {
-                "title": entry["title"]
-                if entry["share"] is None
-                else f"{entry['title']}, {stated(round(100 * entry['share']), '%')} of all",
-                "window": None if entry["window"] is None else f"IW {entry['window']}",
-                "gain": entry["gain_percent"],
-                "resent": entry["resent_pp"],
-                "price": entry["price_pp"],
-                "answer": entry["answer"],
+                "title": level.title,
+                "share": 100 * level.share,
+                "resent": interval(level.resent_percent),
+                "for_loss": interval(level.for_loss_percent),
+                "spurious": interval(level.spurious_percent),
+                "dropped": interval(level.dropped_percent),
+                "responses": interval(level.responses_percent),
             }
-            for entry in entries
+            for level in levels
+        ),
+        notes=(
+            "A server does not know the rate of a line before its first response: the table explains, and "
+            "advises nothing. "
+            f"Published: {PUBLISHED_PACKETS_PERCENT} % of packets and {PUBLISHED_RESPONSES_PERCENT} % of "
+            f"responses of Google\u2019s web in 2011, to clients with a mean rate of {PUBLISHED_MBPS} Mbps "
+            "(Dukkipati et al., Proportional Rate Reduction for TCP, IMC 2011).",
         ),
     )
 
 
-def steps_of_2010() -> Iterator[tuple[str, float, float]]:
-    """Yield the step of 2010 in each data centre: its name, what it saved in per cent, what it cost in pp.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Deciding:
+    """A quantity that decides on a policy."""
 
-    >>> [(name, round(gain, 2), round(cost, 2)) for name, gain, cost in steps_of_2010()]
-    [('average', 11.68, 0.31), ('slow', 8.75, 0.67)]
-    """
-    for center in DATA_CENTERS:
-        before, after = (LATENCY[center, window].mean for window in (BASE, EXPERIMENT))
-        resent = RETRANSMITTED[center, "all"]
-        yield CENTERS[center], 100 * (1 - after / before), resent[EXPERIMENT] - resent[BASE]
+    id: str
+    title: str
+    unit: str
+    field: str
+    """Its field of a candidate."""
 
 
-def describe_plane(verdict: VerdictFacts | None) -> str:
-    """State what the plane shows, in a sentence."""
-    gains, costs = zip(*((gain, cost) for _, gain, cost in steps_of_2010()), strict=True)
-    then = (
-        f"In 2010 the step from {BASE} to {EXPERIMENT} saved {range_text(min(gains), max(gains), '%')} of "
-        f"time for {min(costs):.2f}{RANGE}{max(costs):.2f}{NARROW}pp of payload sent again"
+DECIDING = (
+    Deciding(id="per-load", title="net benefit per load", unit="pp", field="per_load_pp"),
+    Deciding(id="in-sum", title="net benefit in sum", unit="pp", field="in_sum_pp"),
+    Deciding(id="touched", title="page time saved where it applies", unit="%", field="touched_percent"),
+)
+
+
+def lists_section(verdict: Verdict) -> Iterator[Section]:
+    """Yield the answer of each list of pages, side by side."""
+    if not verdict.lists:
+        return
+    others = " and ".join(each.title for each in verdict.lists)
+    yield Section(
+        id="lists",
+        title="The answer by each list of pages",
+        lead=f"The pages of {verdict.title} decide; those of {others}, of other sites, never "
+        "replayed before, confirm what is worth it there or do not. The lists are never pooled. "
+        f"{spread_text(verdict)}".rstrip(),
+        figures=tuple(lists_figure(verdict)),
+        tables=(lists_table(verdict),),
     )
-    rival = rival_of(verdict)
-    if rival is None or rival["gain_percent"]["estimate"] is None:
-        return f"{then}. No window of today was measured."
-    if not is_told(rival["gain_percent"]):
-        return f"{then}. Of IW {rival['window']} now, the loads do not tell."
-    cost = "for no more, as far as the loads tell"
-    if is_told(rival["resent_pp"]):
-        cost = f"for {quantity(rival['resent_pp']['estimate'], 'pp')}"
-    return f"{then}. Now IW {rival['window']} {gain_text(rival['gain_percent'])} {cost}."
 
 
-def plane_figure(verdict: VerdictFacts, *, source: str) -> Figure:
-    """Build the plane of gain and cost as data, with the steps of 2010."""
-    named = [(f"IW {candidate['window']}", candidate) for candidate in verdict["candidates"]]
-    groups = [(group_name(group), group) for group in verdict["groups"]]
+def lists_of(verdict: Verdict) -> Iterator[tuple[str, str, int, dict[Policy, Candidate]]]:
+    """Yield the crawl, title, pages and candidates of each list, the deciding one first."""
+    lists: tuple[Verdict | ListResult, ...] = (verdict, *verdict.lists)
+    for each in lists:
+        candidates = {candidate.policy: candidate for candidate in each.candidates}
+        yield each.crawl, each.title, each.pages, candidates
+
+
+def list_rows(verdict: Verdict) -> Iterator[tuple[Policy, Deciding, list[Interval]]]:
+    """Yield every policy that all lists loaded, with each deciding quantity on each list."""
+    by_list = [candidates for *_, candidates in lists_of(verdict)]
+    for policy in by_list[0]:
+        if all(policy in candidates for candidates in by_list):
+            for deciding in DECIDING:
+                values = [getattr(candidates[policy], deciding.field) for candidates in by_list]
+                if all(map(is_known, values)):
+                    yield policy, deciding, values
+
+
+def spread_text(verdict: Verdict) -> str:
+    """Return how far apart the lists are for the policy that a reader asks about, in a sentence."""
+    asked = asked_candidate(verdict)
+    for policy, deciding, values in list_rows(verdict) if verdict.lists else ():
+        if asked and policy == asked.policy and deciding is DECIDING[0]:
+            estimates = [value.estimate for value in values]
+            ends = range_text(min(estimates), max(estimates), deciding.unit)
+            return f"Between lists, the {deciding.title} of {policy_name(policy)} spans {ends}."
+    return ""
+
+
+def lists_figure(verdict: Verdict) -> Iterator[Figure]:
+    """Yield the net benefit per load on each list."""
+    titles = [title for _, title, *_ in lists_of(verdict)]
     rows: list[Row] = [
-        {"name": name, "gain": entry["gain_percent"], "resent": entry["resent_pp"]}
-        for name, entry in (*named, *groups)
+        {"list": title, "policy": policy_name(policy), "benefit": interval(value)}
+        for policy, deciding, values in list_rows(verdict)
+        if deciding is DECIDING[0]
+        for title, value in zip(titles, values, strict=True)
     ]
-    rows += [
-        {"name": f"2010, {name} data centre", "gain": _point(gain), "resent": _point(cost)}
-        for name, gain, cost in steps_of_2010()
+    if rows:
+        yield Figure(
+            id="fig-lists",
+            title="Net benefit by list of pages",
+            caption="Net benefit per load on each list, by itself. Right of zero a first flight is "
+            f"worth its price. {TOGETHER}",
+            drawing="dots",
+            x="benefit",
+            y="policy",
+            series="list",
+            columns=(
+                POLICY,
+                Column(id="list", title="list", kind="text"),
+                Column(id="benefit", title="net benefit per load", unit="pp", kind="interval"),
+            ),
+            rows=tuple(rows),
+            lines=(Line(value=0.0, label=""),),
+            domain=share_axis([row["benefit"] for row in rows], [0.0]),
+        )
+
+
+def lists_table(verdict: Verdict) -> Table:
+    """Build what decides on each policy, on each list beside the others."""
+    lists = [*lists_of(verdict)]
+    rows = [
+        {
+            "policy": policy_name(policy),
+            "what": deciding.title,
+            "unit": deciding.unit,
+            **{crawl: interval(value) for (crawl, *_), value in zip(lists, values, strict=True)},
+            "spread": max(value.estimate for value in values) - min(value.estimate for value in values),
+            "confirmed": confirmed_text(policy, verdict.lists),
+        }
+        for policy, deciding, values in list_rows(verdict)
     ]
+    return Table(
+        id="lists",
+        title="What decides, by list of pages",
+        columns=(
+            POLICY,
+            Column(id="what", title="what", kind="text"),
+            Column(id="unit", title="unit", kind="text"),
+            *(
+                Column(id=crawl, title=f"{title}, {grouped(pages)} pages", kind="interval")
+                for crawl, title, pages, _ in lists
+            ),
+            Column(id="spread", title="largest less smallest"),
+            Column(id="confirmed", title="confirmed by", kind="text"),
+        ),
+        rows=tuple(rows),
+        notes=(f"Each list by itself, never pooled. {TOGETHER}",),
+    )
+
+
+def otherwise_section(verdict: Verdict) -> Section:
+    """State who would decide otherwise: paired differences of net benefit by other prices and inputs."""
+    asked = asked_candidate(verdict)
+    name = policy_name(asked.policy) if asked else "the policy"
+    return Section(
+        id="otherwise",
+        title="Who would decide otherwise",
+        lead=f"Each row changes one price, quantity or input, and says how far the net benefit of {name} is "
+        f"from the rule\u2019s on the same draws. {describe_turns(verdict.ledger)}",
+        figures=tuple(ledger_figure(verdict.ledger, name)),
+        tables=(ledger_table(verdict.ledger),) if verdict.ledger else (),
+    )
+
+
+def describe_turns(rows: Sequence[LedgerRow]) -> str:
+    """State which rows turn the answer, and of how many the loads cannot tell."""
+    turning = [row.title for row in rows if row.turns]
+    told = f"Another answer follows with {'; '.join(turning)}." if turning else ""
+    if unknown := sum(row.turns is None for row in rows):
+        untold = f"Of {unknown} of {len(rows)} rows the loads cannot tell whether they turn the answer."
+        return f"{told} {untold}".lstrip()
+    return told or "No row turns the answer."
+
+
+def ledger_figure(rows: Sequence[LedgerRow], name: str) -> Iterator[Figure]:
+    """Yield how far the net benefit per load differs by each price and input."""
+    known = [row for row in rows if is_known(row.per_load_pp)]
+    if len(known) < 2:
+        return
+    shown: list[Row] = [{"title": row.title, "difference": interval(row.per_load_pp)} for row in known]
+    yield Figure(
+        id="fig-ledger",
+        title=f"What other prices and inputs change for {name}",
+        caption="Net benefit per load by another price or input, less the rule\u2019s on the same draws; "
+        "95 % intervals.",
+        drawing="dots",
+        x="difference",
+        y="title",
+        columns=(
+            Column(id="title", title="with", kind="text"),
+            Column(id="difference", title="difference of net benefit", unit="pp", kind="interval"),
+        ),
+        rows=tuple(shown),
+        lines=(Line(value=0.0, label=""),),
+        domain=share_axis([row["difference"] for row in shown], [0.0]),
+    )
+
+
+def ledger_table(rows: Sequence[LedgerRow]) -> Table:
+    """Build the ledger."""
+    return Table(
+        id="ledger",
+        is_folded=True,
+        title="Net benefit by other prices and inputs, less the rule\u2019s on the same draws",
+        columns=(
+            Column(id="title", title="with", kind="text"),
+            Column(id="per_load", title="difference per load", unit="pp", kind="interval"),
+            Column(id="in_sum", title="difference in sum", unit="pp", kind="interval"),
+            Column(id="turns", title="turns the answer", kind="text"),
+        ),
+        rows=tuple(
+            {
+                "title": row.title,
+                "per_load": interval(row.per_load_pp),
+                "in_sum": interval(row.in_sum_pp),
+                "turns": TURNS[row.turns],
+            }
+            for row in rows
+        ),
+        notes=(f"A row turns the answer where its whole interval does in both units. {BY_ITSELF}",),
+    )
+
+
+def share_axis(effects: Iterable[Row | None], lines: Sequence[float]) -> tuple[float, float]:
+    """Choose the ends of an axis that holds all estimates, and their intervals up to half as much again."""
+    known = [effect for effect in effects if effect is not None]
+    values = [*(effect["estimate"] for effect in known), *lines]
+    reach = 0.5 * (max(values) - min(values))
+    ends = [end for effect in known for end in (effect["lower"], effect["upper"])]
+    low = max(min([*values, *ends]), min(values) - reach)
+    high = min(max([*values, *ends]), max(values) + reach)
+    room = 0.04 * (high - low) or 1.0
+    return round(low - room, 3), round(high + room, 3)
+
+
+def describe_plane(verdict: Verdict | None) -> str:
+    """State what the plane shows, in a sentence."""
+    asked = asked_candidate(verdict)
+    if asked is None:
+        return "No larger first flight was loaded."
+    name = policy_name(asked.policy)
+    (gain, gain_in_sum), (cost, cost_in_sum) = (
+        [beside(asked, quantity_id) for quantity_id in names] for names in (GAINS, COSTS)
+    )
+    if gain is None or not gain.excludes_zero:
+        return f"The loads do not tell what {name} does to page time."
+    verb = "saves" if gain.estimate > 0 else "takes"
+    return (
+        f"{name} {verb} {_told_text(gain, '%')} of page time for {_told_text(cost, 'pp')} sent again per "
+        "load, and "
+        f"in sum {_told_text(gain_in_sum, '%')} for {_told_text(cost_in_sum, 'pp')}."
+    )
+
+
+def _told_text(value: Interval | None, unit: str) -> str:
+    """Return how much a quantity is, if its interval tells its sign."""
+    if value is None or not value.excludes_zero:
+        return "nothing that the loads tell"
+    return f"{quantity(abs(value.estimate), unit)}{' less' if value.estimate < 0 and unit == 'pp' else ''}"
+
+
+def plane_figure(verdict: Verdict, *, source: str) -> Figure:
+    """Build the plane of gain and cost in both units as data."""
     return Figure(
         id="fig-plane",
         title=describe_plane(verdict),
-        caption="Page time saved against payload sent again, on a square-root scale; in the shaded region "
-        "a window is worth it.",
+        caption="Page time saved and payload sent again by each policy against "
+        f"{verdict.rule.incumbent.window} segments at once, per load and in sum, with 95 % intervals; in the "
+        "shaded region a first flight costs less than ten segments did in 2010.",
         drawing="plane",
         x="gain",
         y="resent",
-        columns=(Column(id="name", title="window or lines", kind="text"), GAIN, RESENT),
-        rows=tuple(rows),
+        columns=(
+            POLICY,
+            Column(id="gain", title="page time saved, per load", unit="%", kind="interval"),
+            Column(id="resent", title="sent again, per load", unit="pp", kind="interval"),
+            Column(id="gain_in_sum", title="page time saved, in sum", unit="%", kind="interval"),
+            Column(id="resent_in_sum", title="sent again, in sum", unit="pp", kind="interval"),
+        ),
+        rows=tuple(
+            {name: row[name] for name in ("policy", "gain", "resent", "gain_in_sum", "resent_in_sum")}
+            for row in policy_rows(verdict)
+        ),
         source=source,
     )
-
-
-def _point(value: float) -> dict[str, float | None]:
-    return {"estimate": value, "lower": None, "upper": None}

@@ -272,14 +272,14 @@ def test_the_home_page_begins_with_the_answer_of_the_newest_report_that_stands(t
     with serving(tmp_path / "releases") as client:
         page = html.unescape(client.get("/").text)
     headline = answer.headline.replace("IW ", "IW\u00a0")
-    for part in ("The answer of 2026", headline, answer.sentence, answer.limits or ""):
+    for part in ("The answer of 2026", headline, *answer.sentences, answer.limits or ""):
         assert part in page
     withdraw(find_version(reports, 2026, 1), reason="wrong", date="2027-04-01")
     with serving(tmp_path / "releases") as client:
         page = html.unescape(client.get("/").text)
     assert "The answer of 2025" in page
     assert other.headline.replace("IW ", "IW\u00a0") in page
-    assert answer.sentence not in page
+    assert answer.sentences[0] not in page
 
 
 def keep_edition(folder: Path) -> str:
@@ -301,7 +301,7 @@ def test_the_edition_leads_and_what_the_bundled_web_gives_stands_below_it_as_you
     write_version(reports / "2026", Publication(date="2026-11-28"), answer=own, is_illustrative=True)
     with serving(tmp_path / "releases") as client:
         page = html.unescape(client.get("/").text)
-        places = [page.index(part) for part in (headline, "Your crawl", own["headline"], own["sentence"])]
+        places = [page.index(part) for part in (headline, "Your crawl", own["headline"], own["sentences"][0])]
         assert places == sorted(places)
         assert page.count(headline) == 1
         assert client.get("/reports/2026-edition/").url.path == "/reports/2026-edition/v1/"

@@ -17,7 +17,7 @@ from reports.document.render import render_html
 from storage.report_versions import Publication
 from storage.sums import manifest_of, seal
 from tests.api.faults import LOADED
-from tests.factories.answers import WORLDS, bundled_facts, made_up_answer
+from tests.factories.answers import KINDS, bundled_facts, made_up_answer
 from tests.factories.made_up_report import published
 from tests.factories.published_report import SECOND, write_version
 from verdict.judgement import Kind
@@ -44,7 +44,7 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
-@pytest.mark.parametrize("kind", WORLDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_headline_sentence_and_limits_are_in_the_first_screen_of_a_phone(
     client: TestClient, data_dir: Path, browser: Browser, content: dict[str, Any], kind: Kind
 ) -> None:

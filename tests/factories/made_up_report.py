@@ -124,6 +124,9 @@ def cell(page: int, profile: str, iw: int, seed: int, page_ms: float) -> dict[st
         "segments_sent": payload // 1448,
         "segments_retransmitted": lost // 1448,
         "bytes_retransmitted": lost,
+        "bytes_dropped": lost,
+        "bytes_spurious": 0,
+        "handshake_max_ms": 40.0,
         "bottleneck_drops": 1,
         "snd_cwnd_min": iw,
     }

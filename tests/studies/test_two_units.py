@@ -26,7 +26,7 @@ APART = {  # estimate and 1.96 errors, by site
 
 
 def test_16_paced_for_all_is_as_another_program_has_it() -> None:
-    looks = read_edition(EDITION).replayed.looks
+    looks = read_edition(EDITION).replayed.pages.looks
     evidence = with_sites(looks[-1].evidence)
     assert len(np.unique(evidence.clusters)) == 500
     policy = Policy(16, PACED)

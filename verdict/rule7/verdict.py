@@ -118,6 +118,9 @@ class Verdict:
     kind: Kind
     policy: Policy
     """What is recommended over all lists; the incumbent if nothing is."""
+    asked: Policy | None
+    """The policy that a reader asks about, and that the ledger is of: the recommended one, else what is worth
+    it on the deciding list, else that with the most net benefit per load; null without a candidate."""
     mark: str
     """Stands before the answer of inputs that are no evidence; empty of evidence."""
     headline: str
@@ -224,6 +227,7 @@ def verdict_of(
         pages=own.pages,
         kind=recommended.kind,
         policy=recommended.policy,
+        asked=asked,
         mark=mark,
         headline=first,
         sentences=tuple(filter(None, sentences)),

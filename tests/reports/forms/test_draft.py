@@ -57,7 +57,7 @@ def test_the_draft_has_the_answer_its_tables_and_their_commands(built: Built, tm
     text_of_draft = " ".join(words(text))
     assert " ".join(words(in_ascii(content["answer"]["headline"]))) in text_of_draft
     tables = {table.id for table in report.tables()} & TABLES.keys()
-    assert {"shares", "verdicts"} <= tables
+    assert {"shares", "policies"} <= tables
     for name in tables:
         assert f"<tt>firstflight report recompute 2026 v1 {name}</tt>" in xml
         assert f'<table anchor="iw-{name}">' in xml
@@ -80,7 +80,7 @@ def test_whatever_is_cited_is_listed_once_in_the_page_and_in_the_draft(built: Bu
 
 def test_hostile_text_stays_text(built: Built, tmp_path: Path) -> None:
     content = copy.deepcopy(built[1])
-    content["answer"]["sentence"] += HOSTILE
+    content["answer"]["sentences"] += [HOSTILE]
     content["limits"].append(HOSTILE)
     content["citation"]["title"] += HOSTILE
     for section in content["sections"]:

@@ -34,7 +34,7 @@ def figures_of(content: dict[str, Any]) -> list[str]:
 
 def test_each_figure_has_its_data_and_its_drawings(built: Built) -> None:
     folder, content = built
-    assert {"cdf", "fig-gains"} <= set(figures_of(content))
+    assert {"cdf", "fig-ledger"} <= set(figures_of(content))
     for name in figures_of(content):
         base = folder / "forms" / "figures" / name
         assert base.with_name(f"{name}.png").read_bytes().startswith(b"\x89PNG")
@@ -52,7 +52,7 @@ def test_the_index_names_the_place_of_each_figure_and_table_in_the_page(built: B
     folder, content = built
     index = of_json(folder / "forms" / "index.json")
     page = (folder / "index.html").read_text(encoding="utf-8")
-    assert {item["id"] for item in index} > {*figures_of(content), "shares", "verdicts", "ledger"}
+    assert {item["id"] for item in index} > {*figures_of(content), "shares", "policies", "ledger"}
     for item in index:
         path, _, anchor = item["page"].partition("#")
         assert (folder / "forms" / path).resolve() == (folder / "index.html").resolve()
@@ -142,10 +142,10 @@ def test_markdown_has_every_section_and_table(built: Built) -> None:
 
 def test_a_figure_without_data_has_a_file_and_no_place_in_a_document(built: Built) -> None:
     content = copy.deepcopy(built[1])
-    (section,) = (section for section in content["sections"] if section["id"] == "gains")
+    (section,) = (section for section in content["sections"] if section["id"] == "otherwise")
     section["figures"][0]["rows"] = []
     text = report_markdown(published(content))
-    assert "recompute 2026 v1 fig-gains" not in text
+    assert "recompute 2026 v1 fig-ledger" not in text
     assert "recompute 2026 v1 cdf" in text
 
 

@@ -1,5 +1,5 @@
-"""Every form of a report opens with what was recorded,
-and one that is open says in each what would close it."""
+"""Every form of a report opens with what a server should do, for whom that differs and what was recorded, and
+one that is open says in each what would load more."""
 
 import dataclasses
 import html
@@ -19,7 +19,7 @@ from reports.forms.brief import brief_of
 from reports.forms.draft import draft_xml
 from reports.forms.texts import report_markdown, summary_text
 from reports.publishing.edition import readme_of
-from tests.factories.answers import WORLDS, bundled_limits, made_up_answer
+from tests.factories.answers import KINDS, bundled_limits, made_up_answer
 from tests.factories.made_up_report import published
 from verdict.judgement import Kind
 
@@ -45,26 +45,25 @@ def openings(content: dict[str, Any], answer: Answer) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("kind", WORLDS)
-def test_every_form_opens_with_the_headline_its_sentence_and_the_limits(built: Built, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_form_opens_with_the_headline_what_follows_it_and_the_limits(built: Built, kind: Kind) -> None:
     answer = made_up_answer(kind)
     texts = openings(built[1], answer)
     for name, text in texts.items():
-        for part in (answer.headline, answer.sentence, bundled_limits(), answer.first_line or ""):
+        for part in (answer.headline, *answer.sentences, bundled_limits(), answer.first_line or ""):
             assert plain(part).lower() in plain(text).lower(), (name, part)
 
 
-def test_every_form_of_an_open_report_says_what_closes_it(built: Built) -> None:
+def test_every_form_of_an_open_report_says_what_loads_more(built: Built) -> None:
     answer = made_up_answer("open")
     texts = openings(built[1], answer)
     for name, text in texts.items():
         assert answer.deciding is not None
-        assert "IW 16 paced" in answer.deciding.what
         for part in (answer.deciding.what, answer.deciding.command):
             assert plain(part) in plain(text), (name, part)
 
 
-@pytest.mark.parametrize("kind", WORLDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_brief_slide_draft_and_edition_show_the_same_sentence(built: Built, kind: Kind) -> None:
     report = dataclasses.replace(published(built[1]), answer=made_up_answer(kind))
     brief = brief_of(report)

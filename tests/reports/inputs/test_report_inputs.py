@@ -35,9 +35,8 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
     data_folder(tmp_path, table=FEW_CELLS, populations=imported, asked=asked)
     inputs = read_data_folder(tmp_path)
     assert inputs.replay
-    assert {network.id: network.weight for network in inputs.replay.replayed.looks[0].evidence.networks} == {
-        PROFILE_IDS[0]: 1.0
-    }
+    (look,) = inputs.replay.replayed.pages.looks
+    assert {network.id: network.weight for network in look.evidence.networks} == {PROFILE_IDS[0]: 1.0}
     assert rebuild_commands(inputs)[1] == (
         f"firstflight replay run --set until=all --set networks=ndt-2026-05.csv --set pages={NAME}"
     )

@@ -25,7 +25,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory, made_up_report: Path) -> 
     return copied
 
 
-@pytest.mark.parametrize("item", ["cdf", "verdicts", "number-fits", *thorough("shares", "fig-gains")])
+@pytest.mark.parametrize("item", ["cdf", "policies", "number-fits", *thorough("shares", "fig-ledger")])
 def test_figures_tables_verdicts_and_numbers_are_equal_to_the_last_digit(data_dir: Path, item: str) -> None:
     folder = data_dir / "reports" / "2026" / "v1"
     recomputed = recompute(folder, item, places=places(data_dir))

@@ -36,15 +36,16 @@ def test_refused_and_failed_cells_are_counted_with_their_reasons_and_enter_no_me
     content = content_of(tmp_path, pa.Table.from_pylist(rows, schema=CELL))
     lost = PAGES * 4
     assert {state: content["replay"]["states"][state] for state in reasons} == dict.fromkeys(reasons, lost)
-    pairs = {candidate["window"]: candidate["pairs"] for candidate in content["verdict"]["candidates"]}
+    pairs = {candidate["policy"]: candidate["pairs"] for candidate in content["verdict"]["candidates"]}
     assert pairs["16"] - pairs["30"] == 2 * lost
 
 
 def test_too_few_networks_decide_nothing(tmp_path: Path) -> None:
     rows = [row for row in replay_cells().to_pylist() if row["profile"] == PROFILE_IDS[0]]
     content = content_of(tmp_path, pa.Table.from_pylist(rows, schema=CELL))
-    assert {candidate["verdict"] for candidate in content["verdict"]["candidates"]} == {"open"}
-    assert all(candidate["gain_percent"]["lower"] is None for candidate in content["verdict"]["candidates"])
+    judged = [candidate for candidate in content["verdict"]["candidates"] if candidate["standing"]]
+    assert {candidate["standing"] for candidate in judged} == {"open"}
+    assert all(candidate["per_load_pp"]["lower"] is None for candidate in judged)
 
 
 def test_a_release_without_a_page_that_loaded_states_no_share(tmp_path: Path) -> None:

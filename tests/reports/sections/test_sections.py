@@ -8,6 +8,7 @@ import pytest
 
 from reports.document.charts import draw_figure
 from reports.document.theme import svg
+from reports.forms.typesetting import in_type
 from tests.factories.made_up_report import GAINS, crawl, published
 
 pytestmark = pytest.mark.process
@@ -38,8 +39,8 @@ def figure(section: dict[str, Any], name: str) -> dict[str, Any]:
 def test_the_sections_argue_from_what_fits_to_what_can_be_believed(content: dict[str, Any]) -> None:
     assert [section["id"] for section in content["sections"]] == [
         "sizes",
-        "gains",
-        "costs",
+        "policies",
+        "round-trips",
         "otherwise",
         "instrument",
         "related",
@@ -62,7 +63,7 @@ def test_nine_tenths_of_web_searchs_responses_of_2010_fit_into_ten_segments(
 
 def test_the_curves_have_bands_that_hold_the_shares_of_the_table(sections: dict[str, dict[str, Any]]) -> None:
     drawn = figure(sections["sizes"], "cdf")
-    assert [line["label"] for line in drawn["lines"]] == ["IW 3", "IW 10", "IW 16"]
+    assert [line["label"] for line in drawn["lines"]] == ["IW 3", "IW 10", "IW 30"]
     shares = {row["measure"]: row for row in table(sections["sizes"], "shares")}
     assert {row["measure"] for row in drawn["bands"]} == {row["measure"] for row in drawn["rows"]}
     for row in drawn["bands"]:
@@ -89,29 +90,30 @@ def test_shares_by_protocol_are_counts_over_its_responses(sections: dict[str, di
         assert rows[name]["share"]["lower"] <= share <= rows[name]["share"]["upper"]
 
 
-def test_the_verdict_has_the_gains_of_the_cells(
-    content: dict[str, Any], sections: dict[str, dict[str, Any]]
-) -> None:
-    rows = {row["window"]: row for row in table(sections["gains"], "verdicts")}
-    assert {window: row["verdict"] for window, row in rows.items()} == {
-        "IW 3": "not worth it",
-        "IW 16": "worth it",
-        "IW 30": "worth it",
+def test_the_table_of_policies_has_the_gains_of_the_cells(sections: dict[str, dict[str, Any]]) -> None:
+    rows = {row["policy"]: row for row in table(sections["policies"], "policies")}
+    assert {policy: row["standing"] for policy, row in rows.items()} == {
+        "3 at once": "shown alone",
+        "16 at once": "worth it",
+        "30 at once": "worth it",
     }
-    for window, row in rows.items():
-        gain = GAINS[int(window.removeprefix("IW "))]
-        assert row["gain"]["lower"] - 0.1 < gain < row["gain"]["upper"] + 0.1
+    for policy, row in rows.items():
+        gain = GAINS[int(policy.removesuffix(" at once"))]
+        for unit in ("gain", "gain_in_sum"):
+            assert row[unit]["lower"] - 0.1 < gain < row[unit]["upper"] + 0.1
         assert (row["milliseconds"]["estimate"] > 0) == (gain > 0)
+        assert row["others"] is None
+        assert row["confirmed"] == "not asked"
 
 
 def test_the_ledger_has_a_row_for_each_that_could_decide_otherwise(
     content: dict[str, Any], sections: dict[str, dict[str, Any]]
 ) -> None:
     rows = table(sections["otherwise"], "ledger")
-    titles = [entry["title"] for entry in content["verdict"]["ledger"]]
-    assert len(rows) == len(titles)
-    assert rows[0]["title"] == "the rule"
-    assert len(titles) >= 5
+    stored = content["verdict"]["ledger"]
+    assert [row["title"] for row in rows] == in_type([row["title"] for row in stored])
+    assert [row["per_load"] for row in rows] == [row["per_load_pp"] for row in stored]
+    assert len(rows) >= 4
 
 
 def test_every_figure_and_table_has_an_id_a_unit_a_source_and_a_query(content: dict[str, Any]) -> None:
