@@ -28,6 +28,9 @@ def rebuild_commands(inputs: ReportInputs) -> list[str]:
         commands.append(f"firstflight replay backcast --seeds {inputs.back_cast.content['seeds']}")
     if replay is not None:
         commands.append(replay_command(name, replay.provenance.get("asked", {"until": "all"})))
+        commands += [
+            command_of(other.provenance.get("asked", {}), pages=other.crawl) for other in replay.confirming
+        ]
     without = "" if replay else " --without-replay"
     return [*commands, f"firstflight report build --year {inputs.year} --crawl {name}{without}"]
 

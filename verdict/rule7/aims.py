@@ -7,6 +7,7 @@ from verdict.rule import NEARLY
 from verdict.rule7.estimates import NET_BENEFIT, name_of
 from verdict.rule7.judgement import Answer, Judgement, measure_look
 from verdict.rule7.rule import UNITS, Rule
+from verdict.rule7.verdict import Candidate, Verdict
 from verdict.sampling import FAVOURED_FROM, Aim
 
 
@@ -38,12 +39,23 @@ def _favoured(answer: Answer, fraction: float, rule: Rule) -> tuple[Policy, ...]
     if fraction < NEARLY * FAVOURED_FROM:
         return ()
     undecided = [candidate for candidate in answer.judgements if candidate.standing == "open"]
-    return tuple(candidate.policy for candidate in undecided if _looks_worth_it(candidate, rule))
+    return tuple(candidate.policy for candidate in undecided if looks_worth_it(candidate, rule))
 
 
-def _looks_worth_it(candidate: Judgement, rule: Rule) -> bool:
-    return (
-        candidate.touched_percent.estimate >= rule.worthwhile_percent
-        and candidate.per_load_pp.estimate >= 0
-        and candidate.in_sum_pp.estimate >= 0
+def looks_worth_it(candidate: Judgement | Candidate, rule: Rule) -> bool:
+    """Return whether a candidate is worth it by its estimates."""
+    per_load, in_sum, touched = candidate.per_load_pp, candidate.in_sum_pp, candidate.touched_percent
+    if per_load is None or in_sum is None or touched is None:
+        return False
+    is_borne_out = per_load.estimate >= 0 and in_sum.estimate >= 0
+    return is_borne_out and touched.estimate >= rule.worthwhile_percent
+
+
+def asked_of_others(verdict: Verdict) -> tuple[Policy, ...]:
+    """Return the policies that other lists of pages are asked about: what is worth it, or else what is open
+    and worth it by its estimates."""
+    return verdict.having("worth it") or tuple(
+        candidate.policy
+        for candidate in verdict.candidates
+        if candidate.standing == "open" and looks_worth_it(candidate, verdict.rule)
     )

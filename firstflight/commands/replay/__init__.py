@@ -8,6 +8,7 @@ PLACES = {
     "build-lab": f"{__name__}.lab:build_lab",
     "selftest": f"{__name__}.lab:run_selftest",
     "run": f"{__name__}.run:run_replay",
+    "confirm": f"{__name__}.confirm:confirm_answer",
     "reproduce": f"{__name__}.reproduce:reproduce_results",
     "backcast": f"{__name__}.backcast:run_backcast",
 }
@@ -22,5 +23,6 @@ def command() -> None:
       firstflight replay build-lab
       firstflight replay selftest
       firstflight replay run --set pages=2026-11
+      firstflight replay confirm
       firstflight replay reproduce cs244-2017
     """
