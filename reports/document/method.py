@@ -6,21 +6,16 @@ import re
 from typing import Any
 
 from releases.formatting import grouped, stated
-from reports.sections.verdict import PACING
 from verdict.rule7.rule import Rule
 
-TERMS = ("segment", "initial window (IW)", "first flight", "IW-limited", "page time", "illustrative")
+TERMS = (
+    *("segment", "initial window (IW)", "first flight", "IW-limited", "page time", "illustrative"),
+    *("paced", "spread", "touched", "per load", "in sum", "price", "net benefit", "confirmed", "back-cast"),
+)
 """Terms of the project's glossary that a report explains where it uses them."""
 
 OWN_TERMS = {
-    "paced": f"sent by a Linux that paces: it {PACING}",
-    "spread": "sent evenly over the round trip of the handshake, all of a first flight",
     "pp": "percentage points of the payload",
-    "price": "payload sent again, in percentage points, for 1\u202f% of page time saved",
-    "net benefit": "the rule\u2019s price times page time saved, less payload sent again",
-    "per load": "as a mean over loads of logarithms and of shares: every load counts alike",
-    "in sum": "as a ratio of sums: long pages count more in time, and large ones in bytes",
-    "back-cast": "the replay of the experiment of 2010, whose results are known",
     "pairs of loads": "loads of a page over the same network, one at ten segments and one by another policy",
 }
 """Terms of reports alone."""

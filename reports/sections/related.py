@@ -6,8 +6,7 @@ from reports.sections.shape import Column, Paragraph, Section, Table
 LEAD = (
     "BCP 133 [RFC9743] names what a proposal for congestion control is evaluated by; it is no list of "
     "requirements. A larger first flight changes less than an algorithm does. The table says what the "
-    "loads of a yearly answer have of each criterion, and the paragraphs below it how such an answer "
-    "relates to other documents."
+    "loads of a yearly answer have of each."
 )
 
 CHECKLIST = (
@@ -89,10 +88,10 @@ PARAGRAPHS = (
         text="[RFC6928] permits ten segments as an experiment: whoever raises the window should watch losses "
         "and retransmissions before and after, and go back where performance gets worse. It rests on "
         "live users of 2010 [IW10-2010], for whom the step from 3 to 10 saved time and sent more again. "
-        "What that step cost is the price here; the question is what it buys today. This is a replay, "
-        "not an experiment with users: it can rule out what costs more than then, and whoever applies "
-        "its answer still has to watch, as RFC 6928 asks. A window that follows the network over long "
-        "timescales was proposed [AUTOMATIC-IW], in work that became [RFC9040].",
+        "What that step cost is the price here; the question is what it buys today. This is a replay: "
+        "it can rule out what costs more than then, and whoever applies its answer still has to watch. "
+        "A window that follows the network over long timescales was proposed [AUTOMATIC-IW], in work "
+        "that became [RFC9040].",
     ),
     Paragraph(
         id="rapid-start",
