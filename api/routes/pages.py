@@ -285,7 +285,7 @@ def answer_of(report: Report) -> StatedAnswer | None:
         content = json.loads((report.path / "report.json").read_bytes())
         answer = content["answer"]
         # Reports of format 2 have one sentence, and name the policy otherwise.
-        sentences = answer.get("sentences") or (answer["sentence"], answer.get("differs", ""))
+        sentences = answer["sentences"] if "sentences" in answer else (answer["sentence"], answer["differs"])
         policy = answer.get("policy", answer.get("iw"))
         return StatedAnswer(
             is_illustrative=content["is_illustrative"],

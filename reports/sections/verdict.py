@@ -495,9 +495,9 @@ def describe_turns(rows: Sequence[LedgerRow]) -> str:
     turning = [row.title for row in rows if row.turns]
     told = f"Another answer follows with {'; '.join(turning)}." if turning else ""
     if unknown := sum(row.turns is None for row in rows):
-        untold = f"Of {unknown} of {len(rows)} rows the loads cannot tell whether they turn the answer."
-        return f"{told} {untold}".lstrip()
-    return told or "No row turns the answer."
+        which = f"With {unknown} of {len(rows)} other prices and inputs"
+        return f"{told} {which} the loads cannot tell whether it changes.".lstrip()
+    return told or "No other price or input that was tried turns the answer."
 
 
 def ledger_figure(rows: Sequence[LedgerRow], name: str) -> Iterator[Figure]:
@@ -572,11 +572,9 @@ def describe_plane(verdict: Verdict | None) -> str:
     )
     if gain is None or not gain.excludes_zero:
         return f"The loads do not tell what {name} does to page time."
-    verb = "saves" if gain.estimate > 0 else "takes"
     return (
-        f"{name} {verb} {_told_text(gain, '%')} of page time for {_told_text(cost, 'pp')} sent again per "
-        "load, and "
-        f"in sum {_told_text(gain_in_sum, '%')} for {_told_text(cost_in_sum, 'pp')}."
+        f"{name} saves {_told_text(gain, '%')} of page time for {_told_text(cost, 'pp')} sent again per "
+        f"load, and in sum {_told_text(gain_in_sum, '%')} for {_told_text(cost_in_sum, 'pp')}."
     )
 
 
@@ -584,7 +582,7 @@ def _told_text(value: Interval | None, unit: str) -> str:
     """Return how much a quantity is, if its interval tells its sign."""
     if value is None or not value.excludes_zero:
         return "nothing that the loads tell"
-    return f"{quantity(abs(value.estimate), unit)}{' less' if value.estimate < 0 and unit == 'pp' else ''}"
+    return quantity(value.estimate, unit)
 
 
 def plane_figure(verdict: Verdict, *, source: str) -> Figure:
