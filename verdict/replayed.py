@@ -130,8 +130,8 @@ class PolicyReplayed:
             if other.confirms != self.release:
                 raise ReplayError(
                     f"the loads over {other.release['crawl']} do not confirm {self.release['crawl']} of "
-                    f"version {self.release['version']}: `firstflight replay run confirmation --set "
-                    f"pages={other.release['crawl']}` loads what does"
+                    f"version {self.release['version']}: `firstflight replay confirm "
+                    f"{other.release['crawl']}` loads what does"
                 )
         return rule7_verdict.verdict_of(
             self.pages,

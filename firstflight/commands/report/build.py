@@ -76,7 +76,7 @@ def build(
 ) -> None:
     """Build a year's report from its release and the replay of its pages: HTML, JSON and a summary.
 
-    Replays of other pages that were loaded to confirm the answer (`firstflight replay run confirmation`) are
+    Replays of other pages that were loaded to confirm the answer (`firstflight replay confirm`) are
     found by themselves, and judged with it; standard error names all.
 
     A published version is never replaced: what differs becomes the next version, with a reason and what it
