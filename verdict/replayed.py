@@ -52,9 +52,7 @@ class Replayed:
         """Return the verdict as data: the same for the same loads and back-cast, wherever it is asked for.
 
         `mark` stands before the answer of inputs that are no evidence, and `reasons` say why they are none.
-        Raises CannotDecide.
         """
-        back_cast.check(self.rule)
         answer = judge(
             self.looks,
             self.rule,

@@ -7,6 +7,7 @@ from typing import Any
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table
 from reports.sections.verdict import CENTERS
 from verdict.calibration import FACTOR, Standing
+from verdict.rule7.rule import UNITS
 
 Data = Mapping[str, Any]
 
@@ -160,6 +161,14 @@ def figure_rows(content: Data) -> list[Row]:
     return sorted(rows, key=lambda row: order.index(row["what"]))
 
 
+ESTIMATES = (
+    ("gain_percent", "page time saved", "%"),
+    ("resent_pp", "payload sent again", "pp"),
+    ("net_benefit_pp", "net benefit", "pp"),
+)
+"""Estimates of a candidate in backcast.json, with title and unit."""
+
+
 def choices_tables(content: Data) -> Iterator[Table]:
     """Yield what the rule finds over 2010's networks, and the published figures beside ours."""
     yield Table(
@@ -168,18 +177,20 @@ def choices_tables(content: Data) -> Iterator[Table]:
         columns=(
             Column(id="center", title="data centre", kind="text"),
             Column(id="window", title="initial window", kind="text"),
-            Column(id="gain", title="page time saved", unit="%"),
-            Column(id="resent", title="payload sent again", unit="pp"),
+            *(
+                Column(id=f"{key} {unit}", title=f"{title} {unit}", unit=sign)
+                for unit in UNITS
+                for key, title, sign in ESTIMATES
+            ),
             Column(id="verdict", title="verdict", kind="text"),
         ),
         rows=tuple(
             {
                 "center": CENTERS[center],
                 "window": f"IW {candidate['window']}",
-                "gain": candidate["gain_percent"],
-                "resent": candidate["resent_pp"],
                 "verdict": candidate["verdict"]
                 + (", chosen" if candidate["window"] == chosen["window"] else ""),
+                **{f"{key} {unit}": candidate[unit][key] for unit in UNITS for key, _, _ in ESTIMATES},
             }
             for center, chosen in content["choices"].items()
             for candidate in chosen["candidates"]
