@@ -17,9 +17,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks import results
-from verdict.headline import decision_text
-from verdict.judgement import judge
-from verdict.replayed import of_stages
+from verdict.replayed import policies_of_stages
+from verdict.rule7.judgement import judge
 from verdict.stages import read_stages
 
 FIRST_RUN = 2
@@ -62,13 +61,13 @@ def decide_once(number: int, *, budget: float) -> Run:
 def read_run(number: int, folder: Path, *, peak_mb: float) -> Run:
     """Return what the stages in a decision's folder say, by the rule alone."""
     tables, facts = read_stages(folder)
-    replayed = of_stages(tables, facts)
-    answer = judge(replayed.looks, replayed.rule, everyone=replayed.everyone)
+    pages = policies_of_stages(tables, facts).pages
+    answer = judge(pages.looks, pages.rule, ends=True, everyone=pages.everyone)
     return Run(
         run=number,
-        answer=decision_text(answer, replayed.rule),
+        answer=f"{answer.kind}: IW {answer.policy}",
         is_settled=answer.is_settled,
-        verdicts={str(judgement.window): judgement.verdict for judgement in answer.judgements},
+        verdicts={str(judgement.policy): judgement.standing for judgement in answer.judgements},
         core_minutes=round(sum(fact["core_s"] for fact in facts) / 60, 1),
         loads=sum(len(table) for table in tables),
         peak_mb=round(peak_mb, 1),

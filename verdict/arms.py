@@ -1,6 +1,6 @@
 """Arms: the same pages under another input, loaded once over networks of their own.
 
-They turn no verdict: the ledger and what everyone's window does to a half-loaded line are made from them.
+They turn no verdict: the ledger is made from them.
 """
 
 import dataclasses
@@ -10,31 +10,22 @@ from typing import Any
 
 from replay.networks.distances import FAR, NEAR
 from replay.networks.queues import QUEUES
-from replay.runs.conditions import Neighbours
 from replay.runs.origins import AS_TCP, ONE_SENDER
 from replay.runs.policy import PACED, SPREAD, Policy
-from verdict.question import HALF_LOADED, STRATA, Question
-from verdict.rule import RULE_VERSION
+from verdict.question import STRATA, Question
 from verdict.sampling import Plan
 
-WINDOWS = (Policy(10), Policy(16, PACED), Policy(16), Policy(20, PACED))
-"""Windows around the price of 2010."""
-
-PAIRED_WINDOWS = (
+WINDOWS = (
     Policy(10),
     Policy(16, PACED),
     Policy(16, PACED, 100),
     Policy(20, PACED, 100),
     Policy(20, SPREAD, 100),
 )
-"""Policies that rule 7 compares under another input."""
-
-SHARED_WINDOWS = (Policy(10), Policy(16, PACED), Policy(16), Policy(30))
-"""Windows on a half-loaded line."""
+"""Policies that are compared under another input."""
 
 NETWORKS, PAGES = 8, 2
-"""Networks of each stratum, and pages over each: 1,024 draws, some three minutes of a core, twenty on a
-half-loaded line. Ours."""
+"""Networks of each stratum, and pages over each: 1,024 draws, some three minutes of a core. Ours."""
 
 OTHER_RUN = 1000
 """Added to the number of a run, so that an arm draws networks and seeds of its own."""
@@ -49,7 +40,6 @@ class Input:
     title: str
     changes: dict[str, Any] = field(hash=False)
     """Conditions that differ from the question's."""
-    windows: tuple[Policy, ...] = WINDOWS
 
     def question(self, of: Question) -> Question:
         """Return the question under this input."""
@@ -60,10 +50,8 @@ class Input:
     def plan(self) -> Plan:
         """The one stage of the arm."""
         networks = dict.fromkeys(STRATA, NETWORKS)
-        return Plan(networks=networks, pages=PAGES, windows=tuple(sorted(self.windows)), again=0.0)
+        return Plan(networks=networks, pages=PAGES, windows=tuple(sorted(WINDOWS)), again=0.0)
 
-
-ALONE, EVERYONE = "half-loaded", "half-loaded-everyone"
 
 ARMS = {
     arm.id: arm
@@ -77,41 +65,18 @@ ARMS = {
         Input("far", "servers far away", {"distance": FAR}),
         Input("all-tcp", "as if HTTP/3 were TCP", {"http3": AS_TCP}),
         Input("bbr", "all servers send by BBR", {"senders": ONE_SENDER, "congestion_control": "bbr"}),
-        Input(
-            ALONE,
-            "a half-loaded line, the page alone at the window",
-            {"neighbours": Neighbours(load=HALF_LOADED.load)},
-            SHARED_WINDOWS,
-        ),
-        Input(
-            EVERYONE,
-            "a half-loaded line, everyone at the window",
-            {"neighbours": HALF_LOADED},
-            SHARED_WINDOWS,
-        ),
     )
 }
 """All arms by id."""
 
 
-SAME = Input("default", "the default, over the draws of all arms", {}, PAIRED_WINDOWS)
-"""What rule 7 compares each arm with: all arms have the same draws."""
+SAME = Input("default", "the default, over the draws of all arms", {})
+"""What each arm is compared with: all arms have the same draws."""
 
-
-def arm_of(name: str, rule_version: int) -> Input:
-    """Return an arm as a version of the rule loads it."""
-    if rule_version == RULE_VERSION:
-        return ARMS[name]
-    return SAME if name == SAME.id else dataclasses.replace(ARMS[name], windows=PAIRED_WINDOWS)
+LOADED = {**ARMS, SAME.id: SAME}
+"""All arms that are loaded."""
 
 
 def paired(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the arms that rule 7 loads where these are asked for: the default first, and none of a
-    half-loaded line, which its guards load for themselves."""
-    others = tuple(name for name in names if not is_shared(name))
-    return (SAME.id, *others) if others else ()
-
-
-def is_shared(name: str) -> bool:
-    """Return whether an arm is of a half-loaded line; those are no rows of the ledger."""
-    return name in (ALONE, EVERYONE)
+    """Return the arms that are loaded where these are asked for: the default first."""
+    return (SAME.id, *names) if names else ()

@@ -264,7 +264,7 @@ def choose_windows(experiment: Experiment, calibrated: Calibrated) -> dict[str, 
     """Return what the rule chooses over each data centre's networks, with estimates in both units, as
     backcast.json has it."""
     rows = production(experiment, calibrated.backend_ms)
-    choices = {}
+    choices: dict[str, Any] = {}
     for center in DATA_CENTERS:
         look = Look(evidence=evidence_of_2010(rows, center))
         answer = judge([look], BACKCAST_RULE, ends=True)

@@ -10,9 +10,8 @@ one vector, so that a net benefit or a difference between two windows is a combi
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -21,121 +20,14 @@ from replay.runs.policy import Policy
 from verdict.evidence import Evidence, Load
 from verdict.student import Floats, Integers, Mask, student_quantile
 
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """What a pair of loads shows, as one number."""
-
-    # Stable: written into every verdict.
-    id: str
-    what: str
-    unit: Literal["%", "pp", "ms"]
-    of: Callable[[Load, Load], Floats]
-    """Value of each draw from the loads at a window and at the incumbent; of a time, its
-    logarithm's change."""
-    of_slow: bool = False
-    """True if it is over the slowest tenth of the networks alone."""
-
-    @property
-    def is_log(self) -> bool:
-        """True if it is the mean change of a logarithm, and is told in per cent saved."""
-        return self.unit == "%"
-
-
-def _log_change(column: str) -> Callable[[Load, Load], Floats]:
-    def of(load: Load, base: Load) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            change = np.log(load[column]) - np.log(base[column])
-        finite: Floats = np.where(np.isfinite(change), change, np.nan)
-        return finite
-
-    return of
-
-
-def _share_change(part: str, whole: str) -> Callable[[Load, Load], Floats]:
-    def of(load: Load, base: Load) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            difference: Floats = 100 * (load[part] / load[whole] - base[part] / base[whole])
-        return np.where(np.isfinite(difference), difference, np.nan)
-
-    return of
-
-
-def _share(part: str, whole: str) -> Callable[[Load, Load], Floats]:
-    def of(load: Load, _base: Load) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share: Floats = 100 * load[part] / load[whole]
-        return np.where(np.isfinite(share), share, np.nan)
-
-    return of
-
-
-def _saved_ms(load: Load, base: Load) -> Floats:
-    return base["page_ms"] - load["page_ms"]
-
-
-TAIL = 0.95
-"""Share of loads that the incumbent's long ones are above."""
-
-
-def _longer(load: Load, base: Load) -> Floats:
-    """Return the loads above the incumbent's 95th percentile, in per cent, less its own.
-
-    The percentile counts as given.
-    """
-    times, own = load["page_ms"], base["page_ms"]
-    known = np.isfinite(times) & np.isfinite(own)
-    if not known.any():
-        return np.full(len(times), np.nan)
-    bound = np.quantile(own[known], TAIL)
-    return np.where(known, 100.0 * ((times > bound).astype(float) - (own > bound)), np.nan)
-
-
-QUANTITIES = (
-    Quantity("page", "page time", "%", _log_change("page_ms")),
-    Quantity("resent", "payload sent again", "pp", _share_change("bytes_retransmitted", "payload_bytes")),
-    Quantity("milliseconds", "page time", "ms", _saved_ms),
-    Quantity("slow tenth", "page time over the slowest tenth", "%", _log_change("page_ms"), of_slow=True),
-    Quantity("document", "document time", "%", _log_change("document_ms")),
-    Quantity("first byte", "time to the first usable byte", "%", _log_change("first_byte_ms")),
-    Quantity("latency", "response latency", "%", _log_change("response_latency_ms")),
-    Quantity("short flows", "others' short flows", "%", _log_change("short_flow_ms")),
-    Quantity(
-        "responses",
-        "responses sent again in part",
-        "pp",
-        _share_change("responses_own_retransmitted", "responses"),
-    ),
-    Quantity(
-        "connections",
-        "connections with a loss inside the initial window",
-        "pp",
-        _share_change("connections_initial_loss", "connections"),
-    ),
-    Quantity("tail", "loads longer than the incumbent's 95th percentile", "pp", _longer),
-)
-"""All quantities. Of shares the mean over loads of each load's own share counts, and no pooled one: a page
-with many connections is one page."""
-
 EQUAL = {"page": 1e-4, "resent": 7.7e-4}
 """Change of a logarithm, and percentage points, below which a load equals itself: a hundredth of the least
 page time that counts, and of what may be sent again for it. Of thousands of loads, a few do not repeat to the
 microsecond. Ours."""
 
-LEVELS = (
-    Quantity("level", "payload sent again", "pp", _share("bytes_retransmitted", "payload_bytes")),
-    Quantity(
-        "level of responses",
-        "responses sent again in part",
-        "pp",
-        _share("responses_own_retransmitted", "responses"),
-    ),
-)
-"""What a window sends again, against nothing: shares in per cent."""
-
-BY_ID = {quantity.id: quantity for quantity in (*QUANTITIES, *LEVELS)}
-
-OF_SLOW = {quantity.id for quantity in QUANTITIES if quantity.of_slow}
+SLOW = "slow tenth"
+"""Time saved over the slowest tenth of the networks, in per cent, per load: the one effect that is of those
+networks alone."""
 
 Name = tuple[str, Hashable]
 """A quantity and a policy; studies compare others, such as years."""
@@ -221,28 +113,8 @@ class Effects:
         return Components(pages=max(0.0, page - pair), networks=max(0.0, network - pair), pairs=pair)
 
     def of(self, quantity: str, window: Hashable) -> Estimate:
-        """Return the change of a quantity at a window; of a time that of its logarithm."""
+        """Return the effect of a policy on a quantity."""
         return self.combine({(quantity, window): 1.0})
-
-    def saved(self, quantity: str, window: Hashable, tail: float, *, over: Hashable = None) -> Interval:
-        """Return the quantity in its unit, a time in per cent saved against the incumbent or the window
-        `over`."""
-        names = {(quantity, window): 1.0, **({} if over is None else {(quantity, over): -1.0})}
-        interval = self.combine(names).interval(tail)
-        return percent_saved(interval) if BY_ID[quantity].is_log else interval
-
-    def net_benefit_factors(self, window: Hashable, *, price_pp: float, time: str) -> dict[Name, float]:
-        """Return the combination whose error is that of the net benefit, by the delta method."""
-        slope = 100 * math.exp(float(self.values[self.names[time, window]]))
-        return {(time, window): -price_pp * slope, ("resent", window): -1.0}
-
-    def net_benefit(self, window: Hashable, tail: float, *, price_pp: float, time: str = "page") -> Interval:
-        """Return the price times per cent of time saved, less payload sent again, in percentage points."""
-        gain = 100 * -math.expm1(float(self.values[self.names[time, window]]))
-        value = price_pp * gain - float(self.values[self.names["resent", window]])
-        interval = self.combine(self.net_benefit_factors(window, price_pp=price_pp, time=time)).interval(tail)
-        half = interval.upper - interval.estimate
-        return Interval(value, value - half, value + half)
 
     def _sums(self, places: Sequence[int], weights: Floats) -> tuple[Floats, Floats, Floats]:
         page, network, pair = (
@@ -264,29 +136,15 @@ def percent_saved(change: Interval) -> Interval:
     return Interval(saved(change.estimate), saved(change.upper), saved(change.lower))
 
 
-def measure(
-    evidence: Evidence,
-    windows: Sequence[Policy],
-    *,
-    incumbent: Policy,
-    quantities: Sequence[Quantity] = QUANTITIES,
-) -> Effects:
-    """Return the effects of the windows against the incumbent; NaN where no pair of loads is complete."""
-    base = evidence.at(incumbent)
-    return effects_of(
-        evidence,
-        {
-            (quantity.id, window): quantity.of(evidence.at(window), base)
-            for window in windows
-            for quantity in quantities
-        },
-    )
+def changes_of(load: Load, base: Load) -> dict[str, Floats]:
+    """Return the change of the logarithm of page time, and percentage points sent again, of each draw."""
+    again, before = (side["bytes_retransmitted"] / side["payload_bytes"] for side in (load, base))
+    return {"page": np.log(load["page_ms"]) - np.log(base["page_ms"]), "resent": 100 * (again - before)}
 
 
 def measure_again(evidence: Evidence, *, incumbent: Policy) -> Effects:
     """Return the differences of the incumbent by another route from itself, under the incumbent's name."""
-    load, base = evidence.again, evidence.at(incumbent)
-    changes = {name: BY_ID[name].of(load, base) for name in EQUAL}
+    changes = changes_of(evidence.again, evidence.at(incumbent))
     return effects_of(
         evidence,
         {
@@ -315,7 +173,7 @@ def effects_of(
         for codes in (pages, networks, pairs)
     ]
     for place, ((quantity, _), change) in enumerate(changes.items()):
-        known, w = weigh(evidence, np.isfinite(change), of_slow=quantity in OF_SLOW)
+        known, w = weigh(evidence, np.isfinite(change), of_slow=quantity == SLOW)
         counts[place] = len(w)
         if not counts[place]:
             continue

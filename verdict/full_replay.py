@@ -19,7 +19,7 @@ from replay.runs.parts import plan_of
 from replay.runs.replay_folder import plan_facts
 from verdict.question import HALF_LOADED
 from verdict.replay_file import ReplayFile
-from verdict.rule import RULE_VERSION
+from verdict.rule7.rule import VERSION
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +49,7 @@ def plan_replay(
     profiles, weights, which = networks_of(file, populations)
     pages, policies, arms = (
         sample(recipes, file.max_pages or len(recipes)),
-        file.rule.candidates,
+        file.loaded,
         file.combinations(),
     )
     cells = plan(pages, profiles, policies=policies, seeds=file.seeds, conditions=arms)
@@ -61,7 +61,7 @@ def plan_replay(
         cells,
         {**source, "pages_there": len(recipes), "asked": file.asked},
         commit=commit,
-        rule_version=RULE_VERSION,
+        rule_version=VERSION,
         populations=weights,
     )
     sentence = (
@@ -76,7 +76,7 @@ def everyone_cells(recipes: Sequence[Recipe], profiles: Sequence[Profile], file:
     another route, one seed each."""
     half, alias = Conditions(neighbours=HALF_LOADED), Conditions(alias=True)
     return [
-        *plan(recipes, profiles, policies=file.rule.candidates, seeds=1, conditions=[half]),
+        *plan(recipes, profiles, policies=file.loaded, seeds=1, conditions=[half]),
         *plan(recipes, profiles, policies=[file.rule.incumbent], seeds=1, conditions=[alias]),
     ]
 

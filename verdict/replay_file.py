@@ -21,12 +21,14 @@ from replay.runs.conditions import Conditions
 from replay.runs.origins import HTTP3, SENDERS
 from replay.runs.policy import TEXT, Policy
 from verdict.arms import ARMS
-from verdict.rule import RULE, RULE_VERSION, Rule
-from verdict.rule7.rule import RULE as RULE_7
-from verdict.rule7.rule import Rule as Rule7
+from verdict.rule import INCUMBENT
+from verdict.rule7.rule import RULE, VERSION, Rule
 
 PRESETS = {path.stem: path for path in sorted(Path(__file__).with_name("presets").glob("*.toml"))}
 """Files that come with the code, by name."""
+
+LAST_OF_RULE_6 = "1d8afefd"
+"""Last commit that decides by rule 6."""
 
 MOST_WINDOWS = 48
 """Most initial windows of a replay. A guest has room for 64, with those of background and competing flows."""
@@ -55,8 +57,8 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         ),
     ] = "decided"
     rule_version: Annotated[
-        Literal[6, 7], Meta(description="decided: version of the rule that decides (docs/protocols).")
-    ] = RULE_VERSION
+        Literal[7], Meta(description="decided: version of the rule that decides (docs/protocols).")
+    ] = VERSION
     confirms: Annotated[
         str | None,
         Meta(
@@ -158,30 +160,31 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         self.combinations()
         texts = tuple(str(Policy.parse(text)) for text in self.candidates)
         msgspec.structs.force_setattr(self, "candidates", texts)
-        windows = {policy.window for policy in self.rule.candidates}
+        windows = {policy.window for policy in self.loaded}
         if not all(1 <= window <= MOST_SEGMENTS for window in windows):
             raise ValueError(f"candidates and incumbent are windows of 1 to {MOST_SEGMENTS} segments")
         if len(windows) > MOST_WINDOWS:
             raise ValueError(f"candidates: a guest has room for {MOST_WINDOWS}, and these are {len(windows)}")
-        if self.rule_version == RULE_7.version:
-            _ = self.policies
+        if any(policy.beyond_ms is not None for policy in self.loaded) and self.rule.incumbent != INCUMBENT:
+            raise ValueError(
+                f"incumbent: it is {INCUMBENT} where a policy is for connections beyond a threshold"
+            )
         if unknown := sorted({*self.arms} - {*ARMS}):
             raise ValueError(f"arms are {', '.join(ARMS)}, not {', '.join(unknown)}")
 
     @property
-    def rule(self) -> Rule:
-        """The rule with these candidates and this incumbent."""
-        incumbent = Policy.parse(self.incumbent)
-        return RULE.over(tuple({*map(Policy.parse, self.candidates), incumbent}), incumbent=incumbent)
+    def loaded(self) -> tuple[Policy, ...]:
+        """The candidates and the incumbent."""
+        return tuple(sorted({*map(Policy.parse, self.candidates), Policy.parse(self.incumbent)}))
 
     @property
-    def policies(self) -> Rule7:
-        """Rule 7 with these candidates; ValueError for an incumbent that is not its own."""
-        if Policy.parse(self.incumbent) != RULE_7.incumbent:
-            raise ValueError(f"rule 7 decides against {RULE_7.incumbent}, not {self.incumbent}")
-        rule = RULE_7.over(
-            *(policy for policy in map(Policy.parse, self.candidates) if policy != RULE_7.incumbent)
-        )
+    def rule(self) -> Rule:
+        """The rule with these candidates; with other pages to confirm it asks no guards, and has nothing for
+        the picture."""
+        incumbent = Policy.parse(self.incumbent)
+        candidates = tuple(policy for policy in map(Policy.parse, self.candidates) if policy != incumbent)
+        shown = tuple(policy for policy in RULE.shown if policy not in (*candidates, incumbent))
+        rule = dataclasses.replace(RULE, incumbent=incumbent, candidates=candidates, shown=shown)
         return rule if self.confirms is None else dataclasses.replace(rule, guards=(), shown=())
 
     @property
@@ -201,8 +204,6 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         """The values that decide the loads, as stages and replays state them."""
         other = (*OF_ALL, "until") if self.until == "decided" else OF_DECISION
         values = {name: value for name, value in msgspec.to_builtins(self).items() if name not in other}
-        if self.rule_version == RULE_VERSION:  # older files do not state it
-            values.pop("rule_version", None)
         if self.confirms is None:
             values.pop("confirms", None)
         return values
@@ -263,6 +264,10 @@ def read_file(file: str | None, settings: Sequence[str] = ()) -> ReplayFile:
             value = [value if key else str(value)]
         table = values.get(top)
         values[top] = {**(table if isinstance(table, dict) else {}), key: value} if key else value
+    if values.get("rule_version", VERSION) != VERSION:
+        raise ValueError(
+            f"rule_version: this code decides by rule {VERSION}; rule 6 is that of commit {LAST_OF_RULE_6}"
+        )
     file_values = msgspec.convert(values, ReplayFile)
     other = OF_ALL if file_values.until == "decided" else OF_DECISION
     if foreign := [name for name in other if name in values]:

@@ -3,15 +3,17 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from replay.runs.policy import Policy
-from verdict.effects import Effects, Name, measure
+from verdict.effects import Effects, Name
 from verdict.evidence import Evidence
-from verdict.judgement import Answer
-from verdict.rule import NEARLY, RULE_VERSION, Rule, next_look
+from verdict.judgement import Look
+from verdict.rule import NEARLY, next_look
+from verdict.rule7.estimates import NET_BENEFIT, name_of
+from verdict.rule7.judgement import Answer, looks_worth_it, measure_look
+from verdict.rule7.rule import UNITS, Rule
 from verdict.student import Floats, Integers
 
 MOST_PAGES = 8
@@ -69,26 +71,6 @@ class Plan:
         return round(draws * (len(self.windows) + self.again))
 
 
-class Schedule(Protocol):
-    """What decides how loads are shared out, of any rule."""
-
-    @property
-    def version(self) -> int:
-        """Version of the rule."""
-
-    @property
-    def incumbent(self) -> Policy:
-        """The policy in force."""
-
-    @property
-    def looks(self) -> tuple[float, ...]:
-        """Parts of the budget after which the loads are looked at."""
-
-    @property
-    def most_again(self) -> float:
-        """Largest share of loads that hold the incumbent against itself."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
     """What more loads are to tell."""
@@ -102,39 +84,34 @@ class Aim:
     """Candidates to load where all traffic has them."""
 
 
-def is_over(answer: Answer) -> bool:
-    """Return whether more loads would change nothing: the answer is settled, or the replay is unsound."""
-    return answer.is_settled or bool(answer.broken)
-
-
-def first_plan(windows: Sequence[Policy], schedule: Schedule, strata: Sequence[int]) -> Plan:
+def first_plan(windows: Sequence[Policy], rule: Rule, strata: Sequence[int]) -> Plan:
     """Return the first stage, of these windows and the incumbent, which shows what a load costs and how much
     networks and pages differ."""
-    whole = tuple(sorted({*windows, schedule.incumbent}))
+    whole = tuple(sorted({*windows, rule.incumbent}))
     return Plan(
         networks=dict.fromkeys(strata, LEAST_NETWORKS),
         pages=1,
         windows=whole,
-        again=most_again(schedule, len(whole)),
+        again=most_again(rule, len(whole)),
     )
 
 
 def next_plan(
-    aim: Aim, evidence: Evidence, schedule: Schedule, *, fraction: float, budget_s: float, prices: Prices
+    aim: Aim, evidence: Evidence, rule: Rule, *, fraction: float, budget_s: float, prices: Prices
 ) -> Plan | None:
     """Return the stage up to the next look; None if there is none, or nothing more to tell.
 
     `fraction` of the budget, in seconds of a core, is used.
     """
-    step = next_look(schedule.looks, fraction)
+    step = next_look(rule.looks, fraction)
     if step is None or not (aim.windows or aim.everyone):
         return None
     seconds = (step - fraction) * budget_s
-    windows = tuple(sorted({schedule.incumbent, *aim.windows}))
-    again = most_again(schedule, len(windows))
+    windows = tuple(sorted({rule.incumbent, *aim.windows}))
+    again = most_again(rule, len(windows))
     a_draw = prices.load * (len(windows) + again)
     everyone_share = 1.0
-    if aim.everyone and schedule.version > RULE_VERSION:
+    if aim.everyone:
         whole = prices.load * HALF_LOADED_LOADS * (1 + len(aim.everyone))
         everyone_share = min(1.0, a_draw * MOST_EVERYONE / (1 - MOST_EVERYONE) / whole)
         a_draw += everyone_share * whole
@@ -150,53 +127,49 @@ def next_plan(
     )
 
 
-def aim_of(answer: Answer, evidence: Evidence, rule: Rule, *, fraction: float) -> Aim:
-    """Return what more loads are to tell by the rule that decides by one price.
+def aim_of(answer: Answer, look: Look, rule: Rule) -> Aim:
+    """Return what more loads are to tell: the net benefits of open candidates in both units.
 
-    From an eighth of the budget on, only open candidates whose estimates are worth it are loaded, if any is:
-    what is worth it is shown sooner, and what is dear stays open for longer.
+    From an eighth of the budget on, only those whose estimates are worth it are loaded, if any is, and also
+    on a half-loaded line: it may be shown at the last look that they are. What is worth it with a guard to be
+    shown is loaded on.
     """
-    windows = () if is_over(answer) else tuple(sorted({*_to_load(answer, rule, fraction)} - {rule.incumbent}))
-    effects = measure(evidence, windows, incumbent=rule.incumbent)
+    favoured = _favoured(answer, look.fraction, rule)
+    asks_everyone = any(guard.everyone for guard in rule.guards)
+    guarded = {check.window for check in answer.guards if check.holds is None and check.guard.everyone}
+    unshown = {check.window for check in answer.guards if check.holds is None}
+    is_over = answer.is_settled or bool(answer.broken)
+    windows = () if is_over else tuple(sorted({*(favoured or answer.having("open")), *unshown}))
+    factors: tuple[dict[Name, float], ...] = tuple(
+        {(name_of(NET_BENEFIT, unit), policy): 1.0} for policy in windows for unit in UNITS
+    )
     return Aim(
         windows=windows,
-        effects=effects,
-        factors=tuple(_factors(effects, window, rule) for window in windows),
-        everyone=tuple(
-            dict.fromkeys(
-                guard.window for guard in answer.guards if guard.guard.everyone and guard.holds is None
-            )
-        )
-        if windows
-        else (),
+        effects=measure_look(look, rule),
+        factors=factors,
+        everyone=() if is_over else tuple(sorted({*(favoured if asks_everyone else ()), *guarded})),
     )
 
 
-def _to_load(answer: Answer, rule: Rule, fraction: float) -> tuple[Policy, ...]:
-    undecided = answer.having("open")
-    favoured = tuple(
-        candidate.window
-        for candidate in map(answer.of, undecided)
-        if candidate.gain_percent.estimate >= rule.worthwhile_percent
-        and candidate.net_benefit_pp.estimate >= 0
+def _favoured(answer: Answer, fraction: float, rule: Rule) -> tuple[Policy, ...]:
+    if fraction < NEARLY * FAVOURED_FROM:
+        return ()
+    undecided = [candidate for candidate in answer.judgements if candidate.standing == "open"]
+    return tuple(
+        candidate.policy
+        for candidate in undecided
+        if looks_worth_it(candidate.per_load_pp, candidate.in_sum_pp, candidate.touched_percent, rule)
     )
-    return favoured if favoured and fraction >= NEARLY * FAVOURED_FROM else undecided
 
 
-def most_again(schedule: Schedule, windows: int) -> float:
+def most_again(rule: Rule, windows: int) -> float:
     """Return the share of draws with a load of the incumbent against itself, so that it has its share of all
     loads.
 
     >>> round(most_again(Rule(), 9), 6)
     1.0
     """
-    return min(1.0, schedule.most_again * windows / (1 - schedule.most_again))
-
-
-def _factors(effects: Effects, window: Policy, rule: Rule) -> dict[Name, float]:
-    if rule.price_pp is None:
-        return {(rule.time, window): -100.0}
-    return effects.net_benefit_factors(window, price_pp=rule.price_pp, time=rule.time)
+    return min(1.0, rule.most_again * windows / (1 - rule.most_again))
 
 
 def _pages_over_a_network(

@@ -28,7 +28,7 @@ from replay.runs.parts import count_parts, join_parts, plan_of, replay_part, rep
 from replay.runs.replay_folder import read_cells
 from storage.signatures import Signer
 from storage.sums import broken_sums
-from verdict.arms import ARMS, SAME, arm_of
+from verdict.arms import LOADED
 from verdict.deciding import Loaded
 from verdict.evidence import read_evidence
 from verdict.question import Question, network_of
@@ -85,7 +85,7 @@ class Stages:
 
     def arm(self, name: str) -> None:
         """Load an arm, unless it is stored; raises ReplayError."""
-        arm, place = arm_of(name, self.facts["rule_version"]), self.folder / f"arm-{name}"
+        arm, place = LOADED[name], self.folder / f"arm-{name}"
         facts = {**self.facts, "stage": stage_facts(arm.plan), "arm": name}
         self._load(place, arm.question(self.question).cells([arm.plan]), facts)
 
@@ -130,7 +130,7 @@ def stage_places(folder: Path) -> list[Path]:
     stages = itertools.takewhile(Path.exists, (folder / stage_name(at) for at in itertools.count(1)))
     return [
         *stages,
-        *(place for place in (folder / f"arm-{name}" for name in (*ARMS, SAME.id)) if place.exists()),
+        *(place for place in (folder / f"arm-{name}" for name in LOADED) if place.exists()),
     ]
 
 

@@ -161,7 +161,7 @@ def read_replay(folder: Path, release: Release, allowed_signers: Path) -> Replay
         raise ReportError(f"{exc}; {REMEDY}") from exc
     except (ValueError, KeyError, TypeError) as exc:
         raise ReportError(f"the replay in {folder} cannot be read; {REMEDY}") from exc
-    if "stage" in plan and rule_version != RULE_VERSION:
+    if rule_version != RULE_VERSION:
         raise ReportError(
             f"the stages in {folder} are of version {rule_version} of the rule, and reports are of "
             f"{RULE_VERSION}: decide by that, or choose another replay with --replay"

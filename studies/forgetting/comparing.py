@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from releases.interval import Interval
-from studies.pairs import evidence_of_pairs
+from studies.pairs import evidence_of_pairs, saved
 from verdict.effects import Effects, Name, effects_of
 from verdict.student import Floats
 
@@ -49,7 +49,7 @@ def table_of(pairs: pa.Table) -> Iterator[tuple[object, ...]]:
         effects = measure(table)
         sites = len(pc.unique(table["site"]))
         for name, quantity in (("page", "G, %"), ("resent", "C, pp")):
-            values = {copy: effects.saved(name, copy, TAIL) for copy in COPIES}
+            values = {copy: saved(effects, name, copy, TAIL) for copy in COPIES}
             shown = [
                 format_interval(value) for value in (*values.values(), difference(effects, name, values))
             ]

@@ -1,5 +1,4 @@
-"""Estimate the edition's loads in two units, judge them by rule 7, and compare how wide both rules' intervals
-are.
+"""Estimate the edition's loads in two units, judge them by rule 7, and state how wide its intervals are.
 
 python -m studies.two_units [EDITION]
 
@@ -17,8 +16,7 @@ from replay.recipes.page_recipe import read_recipes
 from replay.runs.policy import Policy
 from studies.csv_table import write_table
 from studies.two_units.emulated import FOR_ALL, WIDE, looks_of, read_edition
-from verdict.judgement import Look, judge
-from verdict.rule import RULE as RULE_6
+from verdict.judgement import Look
 from verdict.rule7.estimates import GAIN, NET_BENEFIT, RESENT, measure, name_of
 from verdict.rule7.judgement import judge_candidates
 from verdict.rule7.rule import FAR_MS, RULE, UNITS
@@ -57,21 +55,14 @@ def estimates(look: Look) -> Iterator[Sequence[object]]:
 
 
 def widths(looks: Sequence[Look]) -> Iterator[Sequence[object]]:
-    """Yield the standing of each candidate, and half the interval of net benefit by both rules over the same
-    loads."""
+    """Yield the standing of each candidate, and half the interval of net benefit in both units."""
     candidates = (*FOR_ALL, *beyond(FAR_MS))
     judgements = judge_candidates(looks, RULE.over(*candidates), is_last=True)
-    before = judge(looks, RULE_6)
-    halves = {
-        judgement.window: (judgement.net_benefit_pp.upper - judgement.net_benefit_pp.lower) / 2
-        for judgement in before.judgements
-    }
-    yield ("policy", "standing", "per load", "half", "in sum", "half", "half by rule 6", "ratio")
+    yield ("policy", "standing", "per load", "half", "in sum", "half")
     for judgement in judgements:
         half, in_sum = (
             (interval.upper - interval.lower) / 2 for interval in (judgement.per_load_pp, judgement.in_sum_pp)
         )
-        then = halves.get(judgement.policy)
         yield (
             judgement.policy,
             judgement.standing,
@@ -79,8 +70,6 @@ def widths(looks: Sequence[Look]) -> Iterator[Sequence[object]]:
             f"{half:.3f}",
             f"{judgement.in_sum_pp.estimate:.3f}",
             f"{in_sum:.3f}",
-            "" if then is None else f"{then:.3f}",
-            "" if then is None else f"{half / then:.2f}",
         )
 
 

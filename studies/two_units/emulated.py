@@ -5,6 +5,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -23,7 +24,7 @@ from verdict.evidence import Evidence, select_arm
 from verdict.judgement import Look
 from verdict.question import Question
 from verdict.replay_file import ReplayFile
-from verdict.replayed import of_stages, plan_of_facts
+from verdict.replayed import plan_of_facts, policies_of_stages
 from verdict.rule import INCUMBENT
 from verdict.rule7.ledger import switch
 from verdict.rule7.rule import RULE
@@ -47,7 +48,7 @@ def looks_of(replay: Replay, recipes: Sequence[Recipe], *, thresholds_ms: Sequen
     """Return the looks of the edition's run with policies beyond each threshold, and the sites of its
     pages."""
     recipe_of = {recipe.visit_id: recipe for recipe in recipes}
-    file = msgspec.convert(replay.facts[0]["plan"]["asked"], ReplayFile)
+    file = msgspec.convert(asked_of(replay), ReplayFile)
     question = Question(recipes=(), incumbent=INCUMBENT, run=file.run, conditions=file.base)
     stages = [facts["plan"] for facts in replay.facts if facts["plan"].get("arm") is None]
     drawn = question.networks([plan_of_facts(plan["stage"]) for plan in stages])
@@ -61,11 +62,29 @@ def looks_of(replay: Replay, recipes: Sequence[Recipe], *, thresholds_ms: Sequen
         else table
         for table, facts in zip(replay.loads, replay.facts, strict=True)
     ]
-    replayed = of_stages(tables, replay.facts)
+    replayed = read_looks(dataclasses.replace(replay, loads=tuple(tables)))
     return tuple(
         dataclasses.replace(look, evidence=emulate(with_sites(look.evidence), thresholds_ms))
-        for look in replayed.looks
+        for look in replayed
     )
+
+
+def read_looks(replay: Replay) -> tuple[Look, ...]:
+    """Return the looks of the edition's run, without its arms, which had other policies than those of
+    today."""
+    stages = [
+        (table, facts)
+        for table, facts in zip(replay.loads, replay.facts, strict=True)
+        if facts["plan"].get("arm") is None
+    ]
+    tables, plans = zip(*stages, strict=True)
+    first = {**plans[0], "plan": {**plans[0]["plan"], "asked": asked_of(replay)}}
+    return policies_of_stages(tables, [first, *plans[1:]]).pages.looks
+
+
+def asked_of(replay: Replay) -> dict[str, Any]:
+    """Return what was asked, without arms."""
+    return {**replay.facts[0]["plan"]["asked"], "arms": []}
 
 
 def main_round_trip_ms(

@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 
 from releases.interval import Interval
 from replay.runs.policy import Policy
-from studies.pairs import evidence_of_pairs
-from verdict.effects import BY_ID, Effects, Name, effects_of
+from studies.pairs import evidence_of_pairs, net_benefit, net_benefit_factors, saved
+from verdict.effects import Effects, Name, changes_of, effects_of
 from verdict.evidence import Evidence
-from verdict.rule import RULE
+from verdict.rule7.ledger import PRICE_OF_ALL_PP
 from verdict.student import Floats
 from verdict.two_years import AFTER, ALL, BEFORE, CANDIDATE, YEARS, Comparison, Worth
 
@@ -42,7 +42,7 @@ SCHEMA = pa.schema(
 def rows_of(pages: str, year: int, evidence: Evidence) -> pa.Table:
     """Return the pairs of loads of one year, those alone that are complete."""
     load, base = evidence.at(CANDIDATE), evidence.at(INCUMBENT)
-    changes = {name: BY_ID[name].of(load, base) for name in QUANTITIES}
+    changes = changes_of(load, base)
     is_complete = np.isfinite(np.array([*changes.values()])).all(axis=0)
     at = [evidence.networks[place] for place in evidence.places]
     return pa.table(
@@ -98,22 +98,19 @@ def measure_years(table: pa.Table, *, are_same: bool) -> tuple[Effects, dict[int
 
 def worth(effects: Effects, year: int) -> Worth:
     """Return what the candidate does to the pages of a year."""
-    assert RULE.price_pp is not None
     return Worth(
-        gain_percent=effects.saved("page", year, TAIL),
-        resent_pp=effects.saved("resent", year, TAIL),
-        net_benefit_pp=effects.net_benefit(year, TAIL, price_pp=RULE.price_pp),
+        gain_percent=saved(effects, "page", year, TAIL),
+        resent_pp=saved(effects, "resent", year, TAIL),
+        net_benefit_pp=net_benefit(effects, year, TAIL, price_pp=PRICE_OF_ALL_PP),
     )
 
 
 def change(effects: Effects) -> Worth:
     """Return the later year less the earlier, by the delta method."""
-    assert RULE.price_pp is not None
-    price, values = RULE.price_pp, {year: worth(effects, year) for year in YEARS}
+    price, values = PRICE_OF_ALL_PP, {year: worth(effects, year) for year in YEARS}
     factors = {
         year: {
-            name: sign * factor
-            for name, factor in effects.net_benefit_factors(year, price_pp=price, time="page").items()
+            name: sign * factor for name, factor in net_benefit_factors(effects, year, price_pp=price).items()
         }
         for year, sign in ((BEFORE, -1.0), (AFTER, 1.0))
     }

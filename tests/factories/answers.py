@@ -105,7 +105,7 @@ def made_up_answer(kind: Kind) -> Answer:
         illustrative_because=(),
         limits=bundled_limits(),
         fits=KeyNumber(id="fits", label="of responses fit into 10 segments", unit="%", value=62.1),
-        command="firstflight replay run policies",
+        command="firstflight replay run edition",
     )
     assert result.kind == kind
     return result

@@ -19,6 +19,7 @@ from studies.forgetting.comparing import (
     table_of,
 )
 from studies.forgetting.forgotten import KNOWN_ELSEWHERE, forget_page, forget_sizes
+from studies.pairs import saved
 from studies.recorded_pages.assignment import assign, protocols_of
 from studies.recorded_pages.facts import RecordedPage
 from tests.factories.recorded_pages import document, requests, row
@@ -76,7 +77,7 @@ def test_a_copy_that_remembers_everything_does_not_differ(pairs: pa.Table) -> No
     }
     effects = measure(pa.table(same))
     for name in ("page", "resent"):
-        values = {copy: effects.saved(name, copy, 0.025) for copy in COPIES}
+        values = {copy: saved(effects, name, copy, 0.025) for copy in COPIES}
         assert dataclasses.astuple(difference(effects, name, values)) == pytest.approx((0, 0, 0), abs=1e-12)
 
 
@@ -87,6 +88,6 @@ def test_a_copy_whose_pages_take_a_tenth_longer_by_the_candidate_saves_ten_point
     place = SCHEMA.get_field_index(f"log_time_{FORGOTTEN}")
     changed = pairs.set_column(place, SCHEMA.field(place), pa.array(longer, pa.float32()))
     effects = measure(changed)
-    values = {copy: effects.saved("page", copy, 0.025) for copy in COPIES}
+    values = {copy: saved(effects, "page", copy, 0.025) for copy in COPIES}
     recorded = 1 - values[RECORDED].estimate / 100
     assert difference(effects, "page", values).estimate == pytest.approx(-10 * recorded, rel=1e-3)

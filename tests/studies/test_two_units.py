@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from replay.runs.policy import PACED, Policy
-from studies.two_units.emulated import emulate, read_edition, with_sites
+from studies.two_units.emulated import emulate, read_edition, read_looks, with_sites
 from tests.verdict.rule7.made_up import TEN, evidence_of
 from verdict.rule7.estimates import GAIN, NET_BENEFIT, RESENT, measure, name_of
 from verdict.rule7.rule import IN_SUM, PER_LOAD, RULE
@@ -26,7 +26,7 @@ APART = {  # estimate and 1.96 errors, by site
 
 
 def test_16_paced_for_all_is_as_another_program_has_it() -> None:
-    looks = read_edition(EDITION).replayed.pages.looks
+    looks = read_looks(read_edition(EDITION))
     evidence = with_sites(looks[-1].evidence)
     assert len(np.unique(evidence.clusters)) == 500
     policy = Policy(16, PACED)

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from studies.two_years.comparing import PAIRS, compare
-from verdict.rule import RULE
-from verdict.stored import round_numbers
+from verdict.rule7.ledger import PRICE_OF_ALL_PP
+from verdict.rule7.stored import round_numbers
 from verdict.two_years import AFTER, ALIKE, ALL, BEFORE, SAME, YEARS, comparison
 
 
@@ -36,14 +36,13 @@ def mean(rows: list[dict[str, float]], column: str) -> float:
 @pytest.mark.parametrize("pages", [SAME, ALL, ALIKE])
 def test_every_number_can_be_recomputed_from_the_stored_pairs(pages: str) -> None:
     years = comparison(pages)
-    assert RULE.price_pp is not None
     for year, worth in years.of.items():
         stored = rows(pages, year)
         gain = -100 * math.expm1(mean(stored, "log_time"))
         resent = mean(stored, "resent_pp")
         assert worth.gain_percent.estimate == pytest.approx(gain, abs=1e-6)
         assert worth.resent_pp.estimate == pytest.approx(resent, abs=1e-6)
-        assert worth.net_benefit_pp.estimate == pytest.approx(RULE.price_pp * gain - resent, abs=1e-6)
+        assert worth.net_benefit_pp.estimate == pytest.approx(PRICE_OF_ALL_PP * gain - resent, abs=1e-6)
     for name in ("gain_percent", "resent_pp", "net_benefit_pp"):
         before, after = (getattr(years.of[year], name).estimate for year in YEARS)
         change = getattr(years.change, name)

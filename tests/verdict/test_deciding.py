@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tests.verdict.worlds import PACED, RULE_OF_ONE, TEN, World, saving
-from verdict.deciding import ByOnePrice, Decision, Loaded, decide
-from verdict.judgement import Answer
+from verdict.deciding import Decision, Loaded, decide
 from verdict.rule import NEARLY
 from verdict.sampling import Plan, Prices
 
@@ -15,7 +14,7 @@ STRATA = range(8)
 BUDGET_S = 600.0
 
 
-def decided(world: World) -> Decision[Answer]:
+def decided(world: World) -> Decision:
     seconds = 0.0
 
     def load(plans: Sequence[Plan]) -> Loaded:
@@ -27,13 +26,13 @@ def decided(world: World) -> Decision[Answer]:
         evidence = world.evidence(np.random.default_rng(5), pages=500, networks=networks, each=each)
         return Loaded(evidence=evidence, everyone=None, seconds=seconds, prices=PRICES)
 
-    *_, last = decide(load, ByOnePrice(RULE_OF_ONE), strata=STRATA, budget_s=BUDGET_S)
+    *_, last = decide(load, RULE_OF_ONE, strata=STRATA, budget_s=BUDGET_S)
     return last
 
 
 def test_a_gain_of_five_per_cent_at_half_the_price_is_recommended_before_the_budget_is_used() -> None:
     decision = decided(saving(5, 0.19))
-    assert (decision.answer.kind, decision.answer.window, decision.answer.is_settled) == (
+    assert (decision.answer.kind, decision.answer.policy, decision.answer.is_settled) == (
         "raise",
         PACED,
         True,
@@ -43,11 +42,11 @@ def test_a_gain_of_five_per_cent_at_half_the_price_is_recommended_before_the_bud
 
 def test_what_saves_nothing_ends_with_the_window_in_force() -> None:
     decision = decided(saving(0, 0.5))
-    assert (decision.answer.kind, decision.answer.window) == ("stays", TEN)
+    assert (decision.answer.kind, decision.answer.policy) == ("stays", TEN)
 
 
 def test_a_decision_ends_with_its_budget_and_says_what_is_open() -> None:
-    decision = decided(saving(2, 0.154))
+    decision = decided(saving(4, 0.25))
     assert (decision.answer.kind, decision.answer.is_settled) == ("open", False)
     assert decision.looks[-1].fraction >= NEARLY
     assert len(decision.plans) == len(decision.looks)

@@ -15,7 +15,7 @@ import numpy as np
 
 from releases.interval import Interval
 from replay.runs.policy import Policy
-from verdict.effects import Effects, Name, effects_of, weigh
+from verdict.effects import SLOW, Effects, Name, effects_of, weigh
 from verdict.evidence import Evidence, Load
 from verdict.judgement import LEAST_EQUAL
 from verdict.rule7.rule import IN_SUM, PER_LOAD, UNITS, Rule, Unit
@@ -35,9 +35,8 @@ TOUCHED = "gain of touched loads"
 MILLISECONDS = "milliseconds"
 """Page time saved, in milliseconds a load."""
 
-SLOW = "slow tenth"
 SHORT_FLOWS = "short flows"
-"""Time saved over the slowest tenth of the networks, and by others' short flows, in per cent, per load."""
+"""Time saved by others' short flows, in per cent, per load."""
 
 
 def name_of(quantity: str, unit: Unit) -> str:

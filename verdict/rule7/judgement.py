@@ -8,7 +8,7 @@ from typing import Literal
 
 from releases.interval import Interval
 from replay.runs.policy import Policy
-from verdict.effects import Effects, Name
+from verdict.effects import SLOW, Effects, Name
 from verdict.evidence import Evidence
 from verdict.judgement import (
     Again,
@@ -22,7 +22,7 @@ from verdict.judgement import (
     nearest,
 )
 from verdict.rule import Guard
-from verdict.rule7.estimates import FAMILY, SHORT_FLOWS, SLOW, correlate, measure
+from verdict.rule7.estimates import FAMILY, SHORT_FLOWS, correlate, measure
 from verdict.rule7.rule import Rule, is_stock
 from verdict.rule7.spending import joint_tail, spent
 
@@ -162,6 +162,12 @@ def standing(per_load: Interval, in_sum: Interval, touched: Interval, rule: Rule
         return "not worth it"
     is_near = -rule.zone_pp <= per_load.lower and per_load.upper <= rule.zone_pp
     return "at the price" if is_near else "open"
+
+
+def looks_worth_it(per_load: Interval, in_sum: Interval, touched: Interval, rule: Rule) -> bool:
+    """Return whether a policy is worth it by its estimates."""
+    is_worth = per_load.estimate >= 0 and in_sum.estimate >= 0
+    return is_worth and touched.estimate >= rule.worthwhile_percent
 
 
 def is_borne_out(in_sum: Interval, rule: Rule) -> bool:

@@ -37,6 +37,12 @@ RATES = (
     RateClass(id="quick", title="lines above 25 Mbps", above_bps=25e6),
 )
 
+PUBLISHED_PACKETS_PERCENT, PUBLISHED_RESPONSES_PERCENT, PUBLISHED_MBPS = 2.8, 6.1, 1.9
+"""Packets sent again, responses of which any was, and mean rate of the clients.
+
+Google's web, May 2011: N. Dukkipati et al., Proportional Rate Reduction for TCP, IMC 2011.
+"""
+
 PAYLOAD = "payload_bytes"
 
 PARTS = {

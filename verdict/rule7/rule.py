@@ -3,12 +3,12 @@
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from replay.runs.policy import AT_ONCE, PACED, SPREAD, Policy
 from verdict.rule import GUARDS, INCUMBENT, Guard
 
-VERSION = 7
+VERSION: Final = 7
 """Version of the rule."""
 
 FAR_MS = 100

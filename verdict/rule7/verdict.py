@@ -12,7 +12,15 @@ from verdict.evidence import Evidence
 from verdict.judgement import Kind, Level, Look, Reason, confidence_after
 from verdict.rule7.estimates import FAMILY, MILLISECONDS, NET_BENEFIT, PARTS, RESENT, measure
 from verdict.rule7.headline import certainty, confirmation, differs, headline, is_told, month_text
-from verdict.rule7.judgement import Answer, Recommendation, Standing, judge, list_confirmed, recommend
+from verdict.rule7.judgement import (
+    Answer,
+    Recommendation,
+    Standing,
+    judge,
+    list_confirmed,
+    looks_worth_it,
+    recommend,
+)
 from verdict.rule7.ledger import Arm, Row, judge_groups, make_ledger
 from verdict.rule7.levels import LevelResult, SharedResult, measure_levels, measure_shared
 from verdict.rule7.rule import Rule
@@ -336,6 +344,22 @@ def unit_of(quantity: str) -> str:
     if quantity == MILLISECONDS:
         return "ms"
     return "pp" if quantity.startswith((RESENT, NET_BENEFIT, *PARTS)) else "%"
+
+
+def asked_of_others(verdict: Verdict) -> tuple[Policy, ...]:
+    """Return the policies that other lists of pages are asked about: what is worth it, or else what is open
+    and worth it by its estimates."""
+    return verdict.having("worth it") or tuple(
+        candidate.policy
+        for candidate in verdict.candidates
+        if candidate.standing == "open"
+        and candidate.per_load_pp
+        and candidate.in_sum_pp
+        and candidate.touched_percent
+        and looks_worth_it(
+            candidate.per_load_pp, candidate.in_sum_pp, candidate.touched_percent, verdict.rule
+        )
+    )
 
 
 def guards_of(answer: Answer) -> tuple[GuardResult, ...]:

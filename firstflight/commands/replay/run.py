@@ -3,7 +3,7 @@
 import contextlib
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,20 +28,17 @@ from replay.runs.price import core_seconds
 from replay.runs.replay_folder import count_states, read_cells
 from storage.data_lock import InUse, making
 from storage.signatures import SigningFailed
-from verdict.arms import arm_of, paired
+from verdict.arms import LOADED, paired
 from verdict.calibration import instrument, read_standing
-from verdict.deciding import ByOnePrice, ByTwoUnits, Decider, Decision, Loaded, decide
+from verdict.deciding import Loaded, decide, first_windows
 from verdict.full_replay import plan_replay
-from verdict.headline import confidence_text
 from verdict.question import STRATA, Question
 from verdict.replay_file import PRESETS, ReplayFile, file_schema, read_file
-from verdict.replayed import PolicyReplayed, Replayed, of_stages, policies_of_stages
-from verdict.rule import RULE_VERSION
-from verdict.rule7 import stored as rule7_stored
-from verdict.rule7 import verdict as rule7_verdict
+from verdict.replayed import policies_of_stages
+from verdict.rule7.stored import to_data, write_verdict
+from verdict.rule7.verdict import Verdict
 from verdict.sampling import Plan, first_plan
 from verdict.stages import Stages, load_stage, read_stages, stage_name
-from verdict.stored import write_verdict
 
 EXPECTED = (
     ReplayError,
@@ -109,11 +106,7 @@ def run_replay(
             decided = run_decision(settings, file, source, folder, guests=at_once, only_plan=only_plan)
             if decided:
                 verdict, path = decided
-                because = " ".join(reason["sentence"] for reason in verdict["reasons"])
-                lines = [*describe_candidates(verdict), verdict["headline"], *verdict.get("sentences", ())]
-                if verdict["confidence"] and file.rule_version == RULE_VERSION:
-                    lines.append(confidence_text(verdict["confidence"], because))
-                show(verdict, as_json=as_json, lines=[*lines, str(path)])
+                show(to_data(verdict), as_json=as_json, lines=[*describe_verdict(verdict), str(path)])
         else:
             place = folder / stage_name(1)
             facts = run_all(settings, file, source, place, guests=at_once, only_plan=only_plan)
@@ -125,25 +118,19 @@ def run_replay(
 
 def run_decision(
     settings: Settings, file: ReplayFile, source: Source, folder: Path, *, guests: int, only_plan: bool
-) -> tuple[Mapping[str, Any], Path] | None:
+) -> tuple[Verdict, Path] | None:
     """Load stages until all is settled, then arms; the verdict and its file, or None of a plan."""
     if "release" not in source.facts:
         raise ValueError("pages: a decision takes a release; for recordings there is the preset har")
     (conditions,) = file.combinations()
-    decider: Decider[Any]
-    read: Callable[..., Replayed | PolicyReplayed]
-    if file.rule_version == RULE_VERSION:
-        decider, arms, read = ByOnePrice(file.rule), file.arms, of_stages
-    else:
-        decider, arms, read = ByTwoUnits(file.policies), paired(file.arms), policies_of_stages
-    rule = decider.rule
+    rule, arms = file.rule, paired(file.arms)
     question = Question(recipes=source.recipes, run=file.run, incumbent=rule.incumbent, conditions=conditions)
     if only_plan:
-        cells = question.cells([first_plan(decider.windows, rule, STRATA)])
+        cells = question.cells([first_plan(first_windows(rule), rule, STRATA)])
         click.echo(
-            f"{len(source.recipes):,} pages, {len(decider.windows)} windows, a first stage of {len(cells):,} "
-            f"loads, about {format_duration(core_seconds(cells))} of a core; all stages at most "
-            f"{format_duration(60 * file.budget_minutes)}, then {len(arms)} arms"
+            f"{len(source.recipes):,} pages, {len(first_windows(rule))} policies, a first stage of "
+            f"{len(cells):,} loads, about {format_duration(core_seconds(cells))} of a core; all stages at "
+            f"most {format_duration(60 * file.budget_minutes)}, then {len(arms)} arms"
         )
         return None
     facts = {
@@ -151,9 +138,8 @@ def run_decision(
         "commit": code_commit(settings.commit),
         **instrument(),
         "asked": file.asked,
+        "sites": source.sites,
     }
-    if file.rule_version != RULE_VERSION:
-        facts |= {"rule_version": file.rule_version, "sites": source.sites}
     lab = find_lab(settings.cache_dir)
     stages = Stages(folder, question, lab, facts, guests=guests, signer=settings.signer)
     standing = read_standing(settings.backcast, of=facts)
@@ -167,21 +153,16 @@ def run_decision(
         with show_progress(f"stage {len(plans)}", plans[-1].loads):
             return stages(plans)
 
-    def write_so_far() -> tuple[Mapping[str, Any], Path]:
-        verdict = read(*read_stages(folder)).verdict(standing)
-        if isinstance(verdict, rule7_verdict.Verdict):
-            return rule7_stored.to_data(verdict), rule7_stored.write_verdict(folder, verdict)
+    def write_so_far() -> tuple[Verdict, Path]:
+        verdict = policies_of_stages(*read_stages(folder)).verdict(standing)
         return verdict, write_verdict(folder, verdict)
 
     try:
-        decisions: Iterator[Decision[Any]] = decide(
-            load, decider, strata=STRATA, budget_s=60 * file.budget_minutes
-        )
-        for decision in decisions:
+        for decision in decide(load, rule, strata=STRATA, budget_s=60 * file.budget_minutes):
             verdict, _ = write_so_far()
-            click.echo(f"stage {len(decision.plans)}: {verdict['headline']}", err=True)
+            click.echo(f"stage {len(decision.plans)}: {verdict.headline}", err=True)
         for name in arms:
-            with show_progress(name, arm_of(name, file.rule_version).plan.loads):
+            with show_progress(name, LOADED[name].plan.loads):
                 stages.arm(name)
     except KeyboardInterrupt:
         raise Stopped(
@@ -190,13 +171,13 @@ def run_decision(
     return write_so_far()
 
 
-def describe_candidates(verdict: Mapping[str, Any]) -> list[str]:
-    """Return a line for each candidate, by either rule's verdict."""
-    return [
-        f"IW {candidate.get('window') or candidate['policy']}: "
-        f"{candidate.get('verdict') or candidate.get('standing') or 'shown beside them'}"
-        for candidate in verdict["candidates"]
+def describe_verdict(verdict: Verdict) -> list[str]:
+    """Return a line for each candidate, then the answer."""
+    standings = [
+        f"IW {candidate.policy}: {candidate.standing or 'shown beside them'}"
+        for candidate in verdict.candidates
     ]
+    return [*standings, verdict.headline, *verdict.sentences]
 
 
 def run_all(

@@ -23,8 +23,8 @@ from storage.sums import broken_sums, manifest_of, seal
 from tests.circles import thorough
 from tests.factories.published_report import write_version
 from tests.factories.undrawn import undrawn
-from verdict import stored
 from verdict.calibration import standing_of
+from verdict.rule7.stored import to_data
 
 pytestmark = pytest.mark.process
 
@@ -132,7 +132,7 @@ def again() -> tuple[Any, int]:
     assert carried is not None
     replay, backcast = carried
     standing = standing_of(backcast, manifest["backcast"], of=replay.provenance)
-    verdict = round_floats(stored.round_numbers(replay.replayed.verdict(standing)))
+    verdict = round_floats(to_data(replay.replayed.verdict(standing)))
     return json.loads(json.dumps(verdict)), sum(map(len, replay.loads))
 
 

@@ -8,13 +8,12 @@ import pytest
 
 from replay.runs.policy import Policy
 from tests.verdict.rule7.made_up import FAR, PACED, TEN, noisy
-from verdict.deciding import ByTwoUnits, Decision, Loaded, decide
+from verdict.deciding import Decision, Loaded, decide
 from verdict.evidence import Evidence
 from verdict.judgement import Look
-from verdict.rule7.aims import aim_of
-from verdict.rule7.judgement import Answer, judge
+from verdict.rule7.judgement import judge
 from verdict.rule7.rule import RULE, Rule
-from verdict.sampling import HALF_LOADED_LOADS, Aim, Plan, Prices, next_plan
+from verdict.sampling import HALF_LOADED_LOADS, Aim, Plan, Prices, aim_of, next_plan
 
 FREE = dataclasses.replace(RULE, guards=())
 PRICES = Prices(network=0.06, load=0.02)
@@ -71,7 +70,7 @@ def test_loads_of_a_half_loaded_line_take_a_quarter_of_a_stage() -> None:
 
 def decided(
     effects: dict[Policy, tuple[float, float]], *, rule: Rule, slower_percent: float = 0.0
-) -> Decision[Answer]:
+) -> Decision:
     seconds = 0.0
 
     def load(plans: Sequence[Plan]) -> Loaded:
@@ -82,7 +81,7 @@ def decided(
         everyone = shared(evidence, slower_percent) if any(plan.everyone for plan in plans) else None
         return Loaded(evidence=evidence, everyone=everyone, seconds=seconds, prices=PRICES)
 
-    *_, last = decide(load, ByTwoUnits(rule.over(*effects)), strata=range(8), budget_s=900)
+    *_, last = decide(load, rule.over(*effects), strata=range(8), budget_s=900)
     return last
 
 
@@ -97,7 +96,7 @@ def shared(evidence: Evidence, slower_percent: float) -> Evidence:
     )
 
 
-def test_a_decision_by_two_units_ends_once_all_is_settled() -> None:
+def test_a_decision_ends_once_all_is_settled() -> None:
     decision = decided({FAR: (6.0, 0.02), PACED: (1.5, 0.9)}, rule=FREE)
     assert (decision.answer.kind, decision.answer.policy) == ("raise", FAR)
     assert decision.answer.is_settled

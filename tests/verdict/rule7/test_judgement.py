@@ -10,7 +10,7 @@ from releases.interval import Interval
 from replay.runs.policy import Policy
 from tests.verdict.rule7.made_up import FAR, PACED, TEN, noisy
 from verdict.evidence import Evidence
-from verdict.judgement import Look
+from verdict.judgement import Look, Reason
 from verdict.rule7.judgement import (
     Answer,
     Judgement,
@@ -222,6 +222,25 @@ def test_a_replay_that_differs_from_itself_has_no_answer() -> None:
         "page_ms": evidence.again["page_ms"] * (1.05 + 0.01 * rng.standard_normal(len(evidence))),
     }
     answer = judge([Look(evidence=dataclasses.replace(evidence, again=again))], FREE.over(FAR), ends=True)
+    assert (answer.kind, answer.policy, answer.confidence) == ("no answer", TEN, None)
+
+
+def test_a_policy_whose_every_second_load_equals_the_first_is_sound() -> None:
+    answer = answer_of({FAR: (6.0, 0.05)})
+    assert answer.again.is_sound is True
+
+
+def test_a_reason_lowers_the_confidence_and_never_silences() -> None:
+    look = Look(evidence=loads(8, {FAR: (6.0, 0.05)}))
+    reasons = [Reason(level="low", sentence="The lines are of 2020.")]
+    answer = judge([look], FREE.over(FAR), ends=True, reasons=reasons)
+    assert (answer.kind, answer.confidence) == ("raise", "low")
+    assert judge([look], FREE.over(FAR), ends=True).confidence == "high"
+
+
+def test_a_broken_chain_has_no_answer() -> None:
+    look = Look(evidence=loads(8, {FAR: (6.0, 0.05)}))
+    answer = judge([look], FREE.over(FAR), ends=True, broken=["The back-cast is damaged."])
     assert (answer.kind, answer.policy, answer.confidence) == ("no answer", TEN, None)
 
 

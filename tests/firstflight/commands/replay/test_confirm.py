@@ -12,10 +12,9 @@ from recordings.pages.sets import AUGUST_2025
 from replay.runs.policy import Policy
 from tests.verdict.rule7.made_up import FAR, PACED, noisy
 from verdict.judgement import Look
-from verdict.rule7.aims import asked_of_others
 from verdict.rule7.rule import RULE
 from verdict.rule7.stored import write_verdict
-from verdict.rule7.verdict import PageList, Verdict, verdict_of
+from verdict.rule7.verdict import PageList, Verdict, asked_of_others, verdict_of
 
 AUGUST = "2025-08.desktop.ar-vpn.quic.recorded"
 

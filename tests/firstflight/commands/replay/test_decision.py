@@ -17,10 +17,9 @@ from replay.runs.policy import Policy
 from tests.factories.undrawn import undrawn
 from verdict.calibration import read_standing
 from verdict.question import STRATA
-from verdict.replayed import of_stages, policies_of_stages
+from verdict.replayed import policies_of_stages
 from verdict.rule7.stored import encode
 from verdict.stages import read_stages
-from verdict.stored import encode_verdict
 
 
 def decide(data: Path, *given: str) -> Result:
@@ -48,56 +47,7 @@ def test_a_value_that_is_none_is_refused_by_name(tmp_path: Path, given: str, mes
 
 
 @pytest.mark.lab
-def test_a_decision_ends_with_its_budget_loads_its_arms_and_is_read_again_from_its_files(
-    recorded_releases: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(recorded_releases(AUGUST_2025), tmp_path / "releases")
-    for where in (firstflight.commands.replay.run, verdict.arms):
-        monkeypatch.setattr(where, "STRATA", STRATA[::8])
-    monkeypatch.setattr(verdict.arms, "NETWORKS", 1)
-    monkeypatch.setattr(verdict.arms, "PAGES", 1)
-    given = ("candidates=['10', '16p']", "budget_minutes=0.05", "arms=['bbr', 'half-loaded-everyone']")
-    done = decide(tmp_path, *given)
-    assert done.exit_code == 0, done.output
-    (folder,) = (tmp_path / "replays").iterdir()
-    assert {path.name for path in folder.iterdir()} == {
-        "stage-01",
-        "arm-bbr",
-        "arm-half-loaded-everyone",
-        "verdict.json",
-    }
-    stored = json.loads((folder / "verdict.json").read_bytes())
-    assert [candidate["window"] for candidate in stored["candidates"]] == ["16 paced"]
-    assert stored["headline"].startswith("IW 10 stays")
-    assert "bbr" in {entry["id"] for entry in stored["ledger"]}
-    assert [entry["window"] for entry in stored["half_loaded"]["half-loaded-everyone"]] == [
-        "16 paced",
-        "16",
-        "30",
-    ]
-
-    again = of_stages(*read_stages(folder)).verdict(read_standing(tmp_path / "backcast"))
-    assert encode_verdict(again) == (folder / "verdict.json").read_bytes()
-
-    shutil.rmtree(folder / "arm-bbr")
-    (folder / "verdict.json").unlink()
-    loads = (folder / "stage-01" / "cells.parquet").stat().st_mtime_ns
-    assert decide(tmp_path, *given).exit_code == 0
-    assert (folder / "stage-01" / "cells.parquet").stat().st_mtime_ns == loads
-    assert encode_verdict(again) == (folder / "verdict.json").read_bytes()
-
-    with undrawn():
-        built = CliRunner(env={"FIRSTFLIGHT_DATA_DIR": str(tmp_path)}).invoke(
-            main, ["report", "build", "--year", "2026", "--crawl", "2025-08"]
-        )
-    assert built.exit_code == 0, built.output
-    facts = json.loads((tmp_path / "reports" / "2026" / "v1" / "report.json").read_bytes())
-    assert facts["verdict"]["candidates"] == stored["candidates"]
-    assert "bbr" in {entry["id"] for entry in facts["verdict"]["ledger"]}
-
-
-@pytest.mark.lab
-def test_a_decision_by_rule_7_judges_policies_in_two_units_and_compares_arms_on_the_same_draws(
+def test_a_decision_ends_with_its_budget_compares_arms_on_the_same_draws_and_is_read_again_from_its_files(
     recorded_releases: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(recorded_releases(AUGUST_2025), tmp_path / "releases")
@@ -106,7 +56,7 @@ def test_a_decision_by_rule_7_judges_policies_in_two_units_and_compares_arms_on_
     monkeypatch.setattr(verdict.arms, "NETWORKS", 2)
     monkeypatch.setattr(verdict.arms, "PAGES", 1)
     candidates = "candidates=['16 paced', '16 paced beyond 100 ms', '20 spread beyond 100 ms']"
-    given = ("rule_version=7", candidates, "budget_minutes=0.05", "arms=['bbr', 'half-loaded']")
+    given = (candidates, "budget_minutes=0.05", "arms=['bbr']")
     done = decide(tmp_path, *given)
     assert done.exit_code == 0, done.output
     (folder,) = (tmp_path / "replays").iterdir()
@@ -145,3 +95,19 @@ def test_a_decision_by_rule_7_judges_policies_in_two_units_and_compares_arms_on_
     assert known[:, 0].tolist() == known[:, 1].tolist()
     again = replayed.verdict(read_standing(tmp_path / "backcast", of=facts[0]["plan"]))
     assert encode(again) == (folder / "verdict.json").read_bytes()
+
+    shutil.rmtree(folder / "arm-bbr")
+    (folder / "verdict.json").unlink()
+    loads = (folder / "stage-01" / "cells.parquet").stat().st_mtime_ns
+    assert decide(tmp_path, *given).exit_code == 0
+    assert (folder / "stage-01" / "cells.parquet").stat().st_mtime_ns == loads
+    assert encode(again) == (folder / "verdict.json").read_bytes()
+
+    with undrawn():
+        built = CliRunner(env={"FIRSTFLIGHT_DATA_DIR": str(tmp_path)}).invoke(
+            main, ["report", "build", "--year", "2026", "--crawl", "2025-08"]
+        )
+    assert built.exit_code == 0, built.output
+    facts = json.loads((tmp_path / "reports" / "2026" / "v1" / "report.json").read_bytes())
+    assert facts["verdict"]["candidates"] == stored["candidates"]
+    assert "bbr" in {row["id"] for row in facts["verdict"]["ledger"]}

@@ -19,7 +19,7 @@ from firstflight.main import main
 from replay.runs.policy import Policy
 from tests.factories.made_up_crawl import NAME, MadeUp
 from tests.factories.made_up_report import write_release
-from verdict.replayed import of_pairs
+from verdict.replayed import policies_of_stages
 
 FILE = "bandwidth_kbps,rtt_ms,loss,weight\n2000,60,0,3\n800,120,0.01,1\n"
 TOLD = ("population_measured=2026-05", "population_source=tests")
@@ -61,11 +61,12 @@ def test_a_population_and_what_the_guards_ask_are_replayed_and_kept(data: Path) 
     assert set(cells["state"].to_pylist()) == {"done"}
     assert cells.num_rows == 2 * 2 * 2 + 2 * 2 + 2
     assert set(cells["profile"].to_pylist()) == {"ndt-2026-05-1", "ndt-2026-05-2"}
-    replayed = of_pairs(cells, facts["populations"])
-    assert replayed.rule.rivals() == (Policy(16),)
-    assert replayed.everyone is not None
-    assert (len(replayed.looks[0].evidence), len(replayed.everyone)) == (4, 2)
-    assert np.isfinite(replayed.looks[0].evidence.again["page_ms"]).sum() == 2
+    pages = policies_of_stages([cells], [{"plan": facts}]).pages
+    assert (pages.rule.candidates, pages.rule.shown) == ((Policy(16),), ())
+    assert pages.everyone is not None
+    evidence = pages.looks[0].evidence
+    assert (len(evidence), len(pages.everyone)) == (4, 2)
+    assert np.isfinite(evidence.again["page_ms"]).sum() == 2
 
 
 KILLED = """
