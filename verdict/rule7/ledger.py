@@ -203,8 +203,11 @@ def judge_groups(
     look: Look, rule: Rule, *, everyone: Evidence | None = None, groups: Sequence[Group] = GROUPS
 ) -> tuple[GroupAnswer, ...]:
     """Return the answer for each group, a family of its own over the loads of one look; guards are asked of
-    what is worth it there, over the group's loads on a half-loaded line too."""
+    what is worth it there, over the group's loads on a half-loaded line too. None without a policy for
+    all."""
     own = rule.over(*(policy for policy in rule.candidates if policy.beyond_ms is None))
+    if not own.candidates:
+        return ()
     answers = []
     for group in groups:
         mask = group.of(look.evidence, rule.incumbent)

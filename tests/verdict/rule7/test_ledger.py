@@ -120,3 +120,7 @@ def test_groups_by_handshake_are_judged_by_themselves_with_their_guards() -> Non
     guarded = judge_groups(Look(evidence=evidence), RULE.over(PACED), everyone=evidence)
     beyond = next(group.answer for group in guarded if group.id == "handshake-beyond")
     assert beyond.of(PACED).standing == "not recommended"
+
+
+def test_there_is_no_group_without_a_policy_for_all() -> None:
+    assert judge_groups(Look(evidence=LOADS), FREE.over(FAR)) == ()
