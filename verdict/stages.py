@@ -24,9 +24,11 @@ from replay.errors import ReplayError
 from replay.lab.guest_process import Lab
 from replay.runs.cells import Cell
 from replay.runs.guests import Progress
-from replay.runs.parts import count_parts, join_parts, plan_of, replay_part, replay_parts
+from replay.runs.parts import count_parts, join_parts, parts_folder, plan_of, replay_part, replay_parts
 from replay.runs.replay_folder import read_cells
+from replay.runs.run import Result
 from storage.signatures import Signer
+from storage.staging import put_file_in_place
 from storage.sums import broken_sums
 from verdict.arms import LOADED
 from verdict.deciding import Loaded
@@ -111,11 +113,16 @@ def load_stage(
     Raises ReplayError.
     """
     if not place.exists():
-        total, used = count_parts(cells, guests=guests), children_s()
-        one_part = functools.partial(replay_part, lab, progress=progress, responses=plan["responses"])
+        total, spent = count_parts(cells, guests=guests), CoreSeconds(parts_folder(place) / "core_s")
+
+        def one_part(share: Sequence[Cell], number: int) -> Result:
+            result = replay_part(lab, share, number, progress=progress, responses=plan["responses"])
+            spent.store()
+            return result
+
         replay_parts(cells, place, plan, total, guests=guests, replayer=one_part)
         # Of stages, what they cost decides what is loaded next; all else made again has the same checksums.
-        facts = {"core_s": children_s() - used} if "stage" in plan else {}
+        facts = {"core_s": spent.seconds} if "stage" in plan else {}
         join_parts(place, plan, total, facts=facts, signer=signer)
     return read_stage(place, plan)
 
@@ -178,7 +185,26 @@ def stage_facts(plan: Plan) -> dict[str, Any]:
     return facts
 
 
-def children_s() -> float:
-    """Return the CPU seconds of all guests that have ended so far."""
+class CoreSeconds:
+    """CPU seconds of the guests of a stage, also of those that ran before it was stopped."""
+
+    def __init__(self, path: Path) -> None:
+        """Go on from what `path` holds, if it is there."""
+        self._path = path
+        self._before = (float(path.read_text(encoding="utf-8")) if path.exists() else 0.0) - _children_s()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of all guests that have ended so far."""
+        return self._before + _children_s()
+
+    def store(self) -> None:
+        """Keep the seconds so far."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with put_file_in_place(self._path) as half:
+            half.write_text(str(self.seconds), encoding="utf-8")
+
+
+def _children_s() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

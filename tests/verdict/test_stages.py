@@ -1,13 +1,15 @@
 """Stored stages: what they may differ in from what is asked now."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from replay.errors import ReplayError
 from storage.sums import seal
-from verdict.stages import read_stage
+from verdict.stages import CoreSeconds, read_stage
 
 PLAN = {"commit": "c0ffee", "kernel": "6.12", "player": "one", "stage": {"pages": 1}}
 
@@ -33,3 +35,14 @@ def test_a_damaged_stage_is_refused(place: Path) -> None:
     (place / "stage.json").write_text("{}")
     with pytest.raises(ReplayError, match="is damaged"):
         read_stage(place, PLAN)
+
+
+def test_seconds_of_a_core_count_on_after_a_stop(tmp_path: Path) -> None:
+    path = tmp_path / "stage-01.parts" / "core_s"
+    first = CoreSeconds(path)
+    subprocess.run([sys.executable, "-c", "sum(range(2_000_000))"], check=True)
+    first.store()
+    again = CoreSeconds(path)
+    assert again.seconds == pytest.approx(first.seconds)
+    subprocess.run([sys.executable, "-c", "sum(range(2_000_000))"], check=True)
+    assert again.seconds > first.seconds > 0.01
