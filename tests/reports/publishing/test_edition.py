@@ -132,7 +132,8 @@ def again() -> tuple[Any, int]:
     assert carried is not None
     replay, backcast = carried
     standing = standing_of(backcast, manifest["backcast"], of=replay.provenance)
-    verdict = round_floats(to_data(replay.replayed.verdict(standing)))
+    confirming = [other.replayed for other in replay.confirming]
+    verdict = round_floats(to_data(replay.replayed.verdict(standing, confirming=confirming)))
     return json.loads(json.dumps(verdict)), sum(map(len, replay.loads))
 
 
