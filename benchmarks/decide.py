@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks import results
+from verdict.judgement import judge
 from verdict.replayed import policies_of_stages
-from verdict.rule7.judgement import judge
 from verdict.stages import read_stages
 
 FIRST_RUN = 2

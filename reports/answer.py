@@ -8,9 +8,9 @@ from typing import Literal
 from releases.formatting import grouped, quantity
 from reports.sections.sizes.counts import Measure
 from reports.sections.verdict import COSTS, GAINS, asked_candidate, beside, is_known, policy_name
+from verdict.estimates import MILLISECONDS
 from verdict.judgement import Kind
-from verdict.rule7.estimates import MILLISECONDS
-from verdict.rule7.verdict import Verdict
+from verdict.verdict import Verdict
 
 Level = Literal["none", "low", "medium", "high"]
 

@@ -23,7 +23,7 @@ from reports.sections.servers import ServersFacts
 from reports.sections.shape import Figure, Section, Table
 from reports.sections.sizes.counts import Sizes
 from storage.report_versions import Publication
-from verdict.rule7.verdict import Verdict
+from verdict.verdict import Verdict
 
 FORMAT_VERSION = 3
 """Format of report.json."""

@@ -51,11 +51,10 @@ from replay.runs.replay_folder import kernel_facts, read_cells
 from schema.computed_tables import CELL
 from storage.staging import put_in_place
 from storage.sums import broken_sums, checksum_of, seal, sha256
+from verdict.estimates import GAIN, NET_BENEFIT, RESENT, measure, name_of
 from verdict.evidence import CELL_COLUMNS, Evidence, evidence_of, weighted_networks
-from verdict.judgement import Look, Reason
-from verdict.rule7.estimates import GAIN, NET_BENEFIT, RESENT, measure, name_of
-from verdict.rule7.judgement import judge
-from verdict.rule7.rule import RULE, UNITS, VERSION
+from verdict.judgement import Look, Reason, judge
+from verdict.rule import RULE, UNITS, VERSION
 
 FORMAT_VERSION = 3
 

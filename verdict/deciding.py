@@ -5,10 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from replay.runs.policy import Policy
 from verdict.evidence import Evidence
-from verdict.judgement import Look
-from verdict.rule import next_look
-from verdict.rule7.judgement import Answer, judge
-from verdict.rule7.rule import Rule
+from verdict.judgement import Answer, Look, judge
+from verdict.rule import Rule, next_look
 from verdict.sampling import Plan, Prices, aim_of, first_plan, next_plan
 
 

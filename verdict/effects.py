@@ -25,6 +25,12 @@ EQUAL = {"page": 1e-4, "resent": 7.7e-4}
 page time that counts, and of what may be sent again for it. Of thousands of loads, a few do not repeat to the
 microsecond. Ours."""
 
+LEAST_EQUAL = 30
+"""Loads, every one equal to the last digit, that show a window equal to itself: fewer may be so by chance.
+
+Ours.
+"""
+
 SLOW = "slow tenth"
 """Time saved over the slowest tenth of the networks, in per cent, per load: the one effect that is of those
 networks alone."""

@@ -19,7 +19,7 @@ from replay.runs.parts import plan_of
 from replay.runs.replay_folder import plan_facts
 from verdict.question import HALF_LOADED
 from verdict.replay_file import ReplayFile
-from verdict.rule7.rule import VERSION
+from verdict.rule import VERSION
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,28 +1,32 @@
-"""What every judgement is made of: looks, guards, the policy in force against itself, and the confidence."""
+"""The judgement: a standing of each candidate, the guards, one answer, and whether other lists confirm it."""
 
 import math
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from releases.interval import Interval
 from replay.runs.policy import Policy
-from verdict.effects import Effects, measure_again, percent_saved
+from verdict.effects import LEAST_EQUAL, SLOW, Effects, Name, measure_again, percent_saved
+from verdict.estimates import FAMILY, SHORT_FLOWS, correlate, measure
 from verdict.evidence import Evidence
-from verdict.rule import Guard
+from verdict.rule import Guard, Rule, is_stock
+from verdict.spending import joint_tail, spent
 
 Kind = Literal["raise", "stays", "open", "no answer"]
 
 Level = Literal["high", "medium", "low"]
 
-LEAST_EQUAL = 30
-"""Loads, every one equal to the last digit, that show a window equal to itself: fewer may be so by chance.
-
-Ours.
-"""
-
 AGAIN_ERROR = 0.002
 """Probability that a sound replay is found to differ from itself. Ours."""
+
+Standing = Literal["worth it", "not recommended", "not worth it", "at the price", "open"]
+
+LEAST_ERROR = 1e-6
+"""Error probability below which a look shows nothing: its intervals would be too wide for any verdict."""
+
+GUARDED = {"short flows": SHORT_FLOWS, "slow tenth": SLOW}
+"""Quantity of verdict.estimates by that of a guard."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,6 +87,295 @@ class Reason:
     level: Level
     """The most that the confidence can be."""
     sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """The standing of one candidate. Its intervals are simultaneous over candidates, quantities and looks."""
+
+    policy: Policy
+    standing: Standing
+    per_load_pp: Interval
+    """Net benefit per load, in percentage points."""
+    in_sum_pp: Interval
+    """Net benefit in sum, in percentage points."""
+    touched_percent: Interval
+    """Page time saved of the loads that the policy touches, in per cent."""
+    pairs: int
+    """Complete pairs of loads, touched or not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The one answer over a list of pages."""
+
+    kind: Kind
+    policy: Policy
+    """The recommended policy; the incumbent unless another is worth it and keeps its guards."""
+    is_settled: bool
+    """True if more loads would change nothing: no candidate is open, and no guard of what is worth it."""
+    judgements: tuple[Judgement, ...]
+    guards: tuple[GuardCheck, ...]
+    again: Again
+    confidence: Level | None
+    """None without an answer."""
+    reasons: tuple[Reason, ...]
+    broken: tuple[str, ...]
+    """Why there is no answer, in sentences."""
+
+    def having(self, standing: Standing) -> tuple[Policy, ...]:
+        """Return the policies with a standing."""
+        return tuple(candidate.policy for candidate in self.judgements if candidate.standing == standing)
+
+    def of(self, policy: Policy) -> Judgement:
+        """Return the standing of a policy."""
+        return next(candidate for candidate in self.judgements if candidate.policy == policy)
+
+
+def judge(
+    looks: Sequence[Look],
+    rule: Rule,
+    *,
+    ends: bool,
+    everyone: Evidence | None = None,
+    broken: Iterable[str] = (),
+    reasons: Iterable[Reason] = (),
+) -> Answer:
+    """Return the answer after the looks, the last of which has all loads.
+
+    With `ends` the loads end whatever they show: if something is open, the last look spends what is left of
+    the error. `everyone` are loads on a half-loaded line where all traffic has the policy; `broken` is what
+    is wrong with the chain of evidence, `reasons` what else lowers the confidence.
+    """
+    broken, reasons = tuple(broken), tuple(reasons)
+
+    def answer(*, is_last: bool) -> Answer:
+        judgements = judge_candidates(looks, rule, is_last=is_last)
+        return _answer(judgements, looks[-1], rule, everyone, broken, reasons, is_last=is_last)
+
+    so_far = answer(is_last=False)
+    return answer(is_last=True) if ends and not so_far.is_settled else so_far
+
+
+def judge_candidates(looks: Sequence[Look], rule: Rule, *, is_last: bool) -> tuple[Judgement, ...]:
+    """Return the standing of every candidate by the nearest ends of all looks; `is_last` spends all of the
+    error."""
+    names: list[Name] = [(quantity, policy) for policy in rule.candidates for quantity in FAMILY]
+    intervals = dict.fromkeys(names, Interval(math.nan, -math.inf, math.inf))
+    used = 0.0
+    effects = None
+    for look in looks:
+        effects = measure_look(look, rule)
+        until = rule.error if is_last and look is looks[-1] else spent(look.fraction, error=rule.error)
+        error, used = until - used, max(until, used)
+        for name, now in family_intervals(effects, names, rule, error=error).items():
+            intervals[name] = nearest(now, intervals[name])
+    if effects is None:
+        raise ValueError("a judgement needs a look")
+    judgements = []
+    for policy in rule.candidates:
+        per_load, in_sum, touched = (intervals[quantity, policy] for quantity in FAMILY)
+        judgements.append(
+            Judgement(
+                policy=policy,
+                standing=standing(per_load, in_sum, touched, rule),
+                per_load_pp=per_load,
+                in_sum_pp=in_sum,
+                touched_percent=touched,
+                pairs=int(effects.draws[effects.names[FAMILY[0], policy]]),
+            )
+        )
+    return tuple(judgements)
+
+
+def measure_look(look: Look, rule: Rule) -> Effects:
+    """Return what decides of the rule's candidates at a look."""
+    guards = (GUARDED[guard.quantity] for guard in rule.guards if not guard.everyone)
+    quantities = (*FAMILY, *guards)
+    return look.measured(rule, lambda: measure(look.evidence, rule.candidates, rule, quantities=quantities))
+
+
+def family_intervals(
+    effects: Effects, names: Sequence[Name], rule: Rule, *, error: float
+) -> dict[Name, Interval]:
+    """Return intervals that all hold together but for a probability of `error`; all infinite if it is too
+    little."""
+    if not names:
+        return {}
+    parts = [rule.parts[FAMILY.index(quantity)] for quantity, _ in names]
+    tail = joint_tail(correlate(effects, names), parts, error=error) if error >= LEAST_ERROR else 0.0
+    return {name: effects.of(*name).interval(part * tail) for name, part in zip(names, parts, strict=True)}
+
+
+def standing(per_load: Interval, in_sum: Interval, touched: Interval, rule: Rule) -> Standing:
+    """Return the standing of a policy by net benefit per load and in sum, and by what it saves where it
+    touches, before any guard."""
+    if per_load.lower >= 0 and touched.lower >= rule.worthwhile_percent and is_borne_out(in_sum, rule):
+        return "worth it"
+    if per_load.upper < 0 or in_sum.upper < 0 or touched.upper < rule.worthwhile_percent:
+        return "not worth it"
+    is_near = -rule.zone_pp <= per_load.lower and per_load.upper <= rule.zone_pp
+    return "at the price" if is_near else "open"
+
+
+def looks_worth_it(per_load: Interval, in_sum: Interval, touched: Interval, rule: Rule) -> bool:
+    """Return whether a policy is worth it by its estimates."""
+    is_worth = per_load.estimate >= 0 and in_sum.estimate >= 0
+    return is_worth and touched.estimate >= rule.worthwhile_percent
+
+
+def is_borne_out(in_sum: Interval, rule: Rule) -> bool:
+    """Return whether the net benefit in sum does not refute that per load: its estimate is 0 or more, and its
+    interval narrow enough for that to be no noise.
+
+    >>> [is_borne_out(Interval(0.01, 0.01 - half, 0.01 + half), Rule()) for half in (0.09, 0.11)]
+    [True, False]
+    """
+    half = (in_sum.upper - in_sum.lower) / 2
+    return in_sum.estimate >= 0 and in_sum.upper >= 0 and half <= rule.noise_pp
+
+
+def _answer(
+    judgements: tuple[Judgement, ...],
+    look: Look,
+    rule: Rule,
+    everyone: Evidence | None,
+    broken: tuple[str, ...],
+    reasons: tuple[Reason, ...],
+    *,
+    is_last: bool,
+) -> Answer:
+    worth = [candidate.policy for candidate in judgements if candidate.standing == "worth it"]
+    guards = ask_guards(worth, measure_look(look, rule), everyone, rule)
+    failed = {check.window for check in guards if is_failed(check, is_last=is_last)}
+    judgements = tuple(
+        replace(candidate, standing="not recommended") if candidate.policy in failed else candidate
+        for candidate in judgements
+    )
+    again = hold_against_itself(look.evidence, rule.incumbent, looks=len(rule.looks))
+    if again.is_sound is False:
+        broken = (*broken, f"IW {rule.incumbent} differs from itself over other routes and guests.")
+    chosen = choose(list_fit(judgements, guards), rule)
+    is_open = any(not check.holds and check.window not in failed for check in guards) or any(
+        candidate.standing == "open" for candidate in judgements
+    )
+    doubts = [
+        *(["The loads leave a policy open."] if is_open else []),
+        *([f"Too few loads compare IW {rule.incumbent} with itself."] if again.is_sound is None else []),
+    ]
+    reasons = (*reasons, *(Reason(level="medium", sentence=doubt) for doubt in doubts))
+    kind: Kind = "raise" if chosen is not None else "open" if is_open else "stays"
+    return Answer(
+        kind="no answer" if broken else kind,
+        policy=rule.incumbent if chosen is None or broken else chosen,
+        is_settled=not is_open and not broken,
+        judgements=judgements,
+        guards=guards,
+        again=again,
+        confidence=None if broken else confidence_after(reasons),
+        reasons=reasons,
+        broken=broken,
+    )
+
+
+def list_fit(judgements: Iterable[Judgement], guards: Iterable[GuardCheck]) -> list[Judgement]:
+    """Return the candidates that may be recommended: worth it, and shown to keep every guard."""
+    doubted = {check.window for check in guards if not check.holds}
+    return [
+        candidate
+        for candidate in judgements
+        if candidate.standing == "worth it" and candidate.policy not in doubted
+    ]
+
+
+def is_failed(check: GuardCheck, *, is_last: bool) -> bool:
+    """Return whether a policy fails a guard: its limit is exceeded, or once the loads end not shown to be
+    kept."""
+    return check.holds is False or (is_last and check.holds is None and check.longer is not None)
+
+
+def ask_guards(
+    policies: Sequence[Policy], effects: Effects, everyone: Evidence | None, rule: Rule
+) -> tuple[GuardCheck, ...]:
+    """Return every guard of the policies, each by itself at 95 %; unknown where its loads are not there."""
+    shared = measure(everyone, policies, rule) if everyone is not None and policies else None
+    return tuple(
+        _ask(guard, policy, shared if guard.everyone else effects, rule)
+        for policy in policies
+        for guard in rule.guards
+    )
+
+
+def _ask(guard: Guard, policy: Policy, effects: Effects | None, rule: Rule) -> GuardCheck:
+    saved = None
+    if effects is not None:
+        saved = effects.of(GUARDED[guard.quantity], policy).interval(rule.error / 2)
+    is_known = saved is not None and math.isfinite(saved.estimate)
+    return GuardCheck(guard=guard, window=policy, longer=-saved if saved is not None and is_known else None)
+
+
+def choose(fit: Sequence[Judgement], rule: Rule) -> Policy | None:
+    """Return the policy with the largest lower end of net benefit per load; of those that come near to it the
+    smallest window, and of one window what an unchanged kernel can do; None of none."""
+    if not fit:
+        return None
+    best = max(candidate.per_load_pp.lower for candidate in fit)
+    alike = [candidate for candidate in fit if candidate.per_load_pp.lower >= best - rule.zone_pp]
+    return min(
+        alike,
+        key=lambda candidate: (
+            candidate.policy.window,
+            not is_stock(candidate.policy),
+            -candidate.per_load_pp.lower,
+            candidate.policy,
+        ),
+    ).policy
+
+
+def is_confirmed(judgement: Judgement, rule: Rule) -> bool:
+    """Return whether another list confirms what is worth it on the first: its net benefit per load is
+    estimated at 0 or more and shown to be no more than the zone below, and that in sum bears it out."""
+    per_load = judgement.per_load_pp
+    return (
+        per_load.estimate >= 0 and per_load.lower >= -rule.zone_pp and is_borne_out(judgement.in_sum_pp, rule)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation:
+    """What is recommended over all lists; they are never pooled."""
+
+    kind: Kind
+    policy: Policy
+    """The incumbent if nothing is worth it on the first list, or no such policy is confirmed on every
+    other."""
+    disagreeing: Mapping[Policy, tuple[str, ...]]
+    """Lists that do not confirm it, by each policy that the first list recommends or would."""
+
+
+def recommend(answer: Answer, others: Mapping[str, Answer], rule: Rule) -> Recommendation:
+    """Return what is worth it on the first list and confirmed on every other, by the rule's choice."""
+    fit = [] if answer.broken else list_fit(answer.judgements, answer.guards)
+    disagreeing = {
+        candidate.policy: tuple(
+            name for name, other in others.items() if candidate.policy not in list_confirmed(other, rule)
+        )
+        for candidate in fit
+    }
+    chosen = choose([candidate for candidate in fit if not disagreeing[candidate.policy]], rule)
+    is_unconfirmed = answer.kind == "raise" and chosen is None
+    return Recommendation(
+        kind="stays" if is_unconfirmed else answer.kind,
+        policy=rule.incumbent if chosen is None else chosen,
+        disagreeing=disagreeing,
+    )
+
+
+def list_confirmed(answer: Answer, rule: Rule) -> tuple[Policy, ...]:
+    """Return the policies that a list confirms; none if something is wrong with its loads."""
+    return (
+        () if answer.broken else tuple(mine.policy for mine in answer.judgements if is_confirmed(mine, rule))
+    )
 
 
 def nearest(now: Interval, then: Interval) -> Interval:

@@ -21,8 +21,7 @@ from replay.runs.conditions import Conditions
 from replay.runs.origins import HTTP3, SENDERS
 from replay.runs.policy import TEXT, Policy
 from verdict.arms import ARMS
-from verdict.rule import INCUMBENT
-from verdict.rule7.rule import RULE, VERSION, Rule
+from verdict.rule import INCUMBENT, RULE, VERSION, Rule
 
 PRESETS = {path.stem: path for path in sorted(Path(__file__).with_name("presets").glob("*.toml"))}
 """Files that come with the code, by name."""

@@ -19,13 +19,13 @@ from verdict.arms import ARMS, LOADED, SAME
 from verdict.calibration import Standing
 from verdict.evidence import Evidence, read_evidence, weighted_networks
 from verdict.judgement import Look, Reason
+from verdict.ledger import Arm
 from verdict.question import HALF_LOADED, Question, network_of
 from verdict.replay_file import ReplayFile
-from verdict.rule7.ledger import Arm
-from verdict.rule7.rule import RULE
-from verdict.rule7.verdict import PageList, Verdict, verdict_of
+from verdict.rule import RULE
 from verdict.sampling import Plan
 from verdict.stages import sites_in
+from verdict.verdict import PageList, Verdict, verdict_of
 
 
 def stale_lines(month: str | None) -> list[Reason]:

@@ -8,12 +8,10 @@ import numpy as np
 
 from replay.runs.policy import Policy
 from verdict.effects import Effects, Name
+from verdict.estimates import NET_BENEFIT, name_of
 from verdict.evidence import Evidence
-from verdict.judgement import Look
-from verdict.rule import NEARLY, next_look
-from verdict.rule7.estimates import NET_BENEFIT, name_of
-from verdict.rule7.judgement import Answer, looks_worth_it, measure_look
-from verdict.rule7.rule import UNITS, Rule
+from verdict.judgement import Answer, Look, looks_worth_it, measure_look
+from verdict.rule import NEARLY, UNITS, Rule, next_look
 from verdict.student import Floats, Integers
 
 MOST_PAGES = 8

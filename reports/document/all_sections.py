@@ -26,8 +26,8 @@ from reports.sections.verdict import (
     round_trips_section,
 )
 from schema.recorded import is_recorded
-from verdict.rule7.rule import RULE
-from verdict.rule7.verdict import Verdict
+from verdict.rule import RULE
+from verdict.verdict import Verdict
 
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 

@@ -38,9 +38,9 @@ from reports.sections.sizes.counts import size_section
 from schema.authors import MAINTAINERS
 from storage.report_versions import Publication
 from verdict.judgement import Reason
-from verdict.rule7.rule import RULE
-from verdict.rule7.stored import to_data
-from verdict.rule7.verdict import Verdict
+from verdict.rule import RULE
+from verdict.stored import to_data
+from verdict.verdict import Verdict
 
 READ = ("answer", "sections", "limits", "fuller", "method", "glossary")
 """Parts of the content that the report's forms print as they are."""

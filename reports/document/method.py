@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from releases.formatting import grouped, stated
-from verdict.rule7.rule import Rule
+from verdict.rule import Rule
 
 TERMS = (
     *("segment", "initial window (IW)", "first flight", "IW-limited", "page time", "illustrative"),

@@ -29,8 +29,8 @@ from reports.document.charts import (
 )
 from reports.forms.brief import Brief
 from reports.sections.verdict import COSTS, GAINS, beside, is_known, policy_name
-from verdict.rule7.rule import PER_LOAD, UNITS, Rule, Unit
-from verdict.rule7.verdict import Candidate, Verdict
+from verdict.rule import PER_LOAD, UNITS, Rule, Unit
+from verdict.verdict import Candidate, Verdict
 
 FOR_ALL, BEYOND = LIGHT.palette["responses"], LIGHT.palette["first_flights"]
 """Colours of policies for all connections, and of those beyond a handshake."""

@@ -25,7 +25,7 @@ from storage.report_versions import CONTENT, PAGE, Publication
 from storage.signatures import Signer
 from storage.staging import put_new
 from storage.sums import seal
-from verdict.rule7.rule import RULE
+from verdict.rule import RULE
 
 PNG_WIDTH = 1600
 """Width of a figure as PNG, in pixels."""

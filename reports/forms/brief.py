@@ -26,7 +26,7 @@ from reports.sections.verdict import (
     spread_text,
 )
 from schema.authors import MAINTAINERS
-from verdict.rule7.verdict import Verdict
+from verdict.verdict import Verdict
 
 TEMPLATE = Path(__file__).with_name("templates") / "brief.typ"
 

@@ -26,7 +26,7 @@ from storage.signatures import find_faults
 from storage.sums import MANIFEST, manifest_of
 from verdict.calibration import Standing, standing_of
 from verdict.evidence import COLUMNS
-from verdict.rule7.rule import VERSION as RULE_VERSION
+from verdict.rule import VERSION as RULE_VERSION
 
 FOLDER = "loads"
 """Name of the folder beside the page."""

@@ -17,7 +17,7 @@ from replay.errors import ReplayError
 from storage.signatures import find_faults
 from storage.sums import checksum_of
 from verdict.replayed import PolicyReplayed, policies_of_stages
-from verdict.rule7.rule import VERSION as RULE_VERSION
+from verdict.rule import VERSION as RULE_VERSION
 from verdict.stages import read_facts, read_stages, stage_name, stage_places
 
 WEIGHTS_OFF = 1e-6

@@ -19,7 +19,7 @@ from reports.inputs.replays import ReportError
 from reports.inputs.report_inputs import Places, ReportInputs, read_inputs
 from storage.signatures import find_faults
 from storage.sums import manifest_of
-from verdict.rule7.rule import VERSION as RULE_VERSION
+from verdict.rule import VERSION as RULE_VERSION
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table
 from reports.sections.verdict import CENTERS
 from verdict.calibration import FACTOR, Standing
-from verdict.rule7.rule import UNITS
+from verdict.rule import UNITS
 
 Data = Mapping[str, Any]
 

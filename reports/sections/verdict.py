@@ -8,11 +8,11 @@ from releases.formatting import NARROW, grouped, quantity, range_text, stated
 from releases.interval import Interval
 from replay.runs.policy import AT_ONCE, Policy
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval
-from verdict.rule7.estimates import GAIN, MILLISECONDS, PARTS, RESENT, name_of
-from verdict.rule7.ledger import Row as LedgerRow
-from verdict.rule7.levels import LevelResult, SharedResult
-from verdict.rule7.rule import IN_SUM, PER_LOAD, Rule
-from verdict.rule7.verdict import Candidate, GroupResult, GuardResult, ListResult, Verdict
+from verdict.estimates import GAIN, MILLISECONDS, PARTS, RESENT, name_of
+from verdict.ledger import Row as LedgerRow
+from verdict.levels import LevelResult, SharedResult
+from verdict.rule import IN_SUM, PER_LOAD, Rule
+from verdict.verdict import Candidate, GroupResult, GuardResult, ListResult, Verdict
 
 PACING = (
     "sends the first ten segments of a connection at once, and the rest at twice the window in a round trip"

@@ -18,8 +18,8 @@ from tqdm import tqdm
 from replay.runs.policy import Policy
 from studies.simulations.worlds import STRATA, WORLDS, Replay, World, truth
 from verdict.deciding import Loaded, decide, first_windows
-from verdict.rule7.judgement import Answer
-from verdict.rule7.rule import RULE, VERSION
+from verdict.judgement import Answer
+from verdict.rule import RULE, VERSION
 from verdict.sampling import Plan, Prices
 
 PRICES = Prices(network=0.03, load=0.065)

@@ -16,10 +16,9 @@ from replay.recipes.page_recipe import read_recipes
 from replay.runs.policy import Policy
 from studies.csv_table import write_table
 from studies.two_units.emulated import FOR_ALL, WIDE, looks_of, read_edition
-from verdict.judgement import Look
-from verdict.rule7.estimates import GAIN, NET_BENEFIT, RESENT, measure, name_of
-from verdict.rule7.judgement import judge_candidates
-from verdict.rule7.rule import FAR_MS, RULE, UNITS
+from verdict.estimates import GAIN, NET_BENEFIT, RESENT, measure, name_of
+from verdict.judgement import Look, judge_candidates
+from verdict.rule import FAR_MS, RULE, UNITS
 
 THRESHOLDS_MS = (60, 100, 150)
 

@@ -22,12 +22,11 @@ from reports.inputs.carried import read_carried
 from reports.inputs.replays import Replay
 from verdict.evidence import Evidence, select_arm
 from verdict.judgement import Look
+from verdict.ledger import switch
 from verdict.question import Question
 from verdict.replay_file import ReplayFile
 from verdict.replayed import plan_of_facts, policies_of_stages
-from verdict.rule import INCUMBENT
-from verdict.rule7.ledger import switch
-from verdict.rule7.rule import RULE
+from verdict.rule import INCUMBENT, RULE
 
 FOR_ALL = (Policy(16), Policy(30), Policy(16, PACED), Policy(20, PACED))
 """Candidates of rule 7 that the edition loaded."""

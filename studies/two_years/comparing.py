@@ -12,7 +12,7 @@ from replay.runs.policy import Policy
 from studies.pairs import evidence_of_pairs, net_benefit, net_benefit_factors, saved
 from verdict.effects import Effects, Name, changes_of, effects_of
 from verdict.evidence import Evidence
-from verdict.rule7.ledger import PRICE_OF_ALL_PP
+from verdict.ledger import PRICE_OF_ALL_PP
 from verdict.student import Floats
 from verdict.two_years import AFTER, ALL, BEFORE, CANDIDATE, YEARS, Comparison, Worth
 

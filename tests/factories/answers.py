@@ -11,12 +11,12 @@ from replay.runs.policy import Policy
 from reports.answer import Answer, KeyNumber, answer_of
 from reports.content import RecordedFacts
 from reports.document.illustrative import limits_sentence
-from tests.verdict.rule7.made_up import FAR, PACED, TEN, noisy
+from tests.verdict.made_up import FAR, PACED, TEN, noisy
 from verdict.evidence import Evidence
 from verdict.judgement import Kind, Look
-from verdict.rule7.ledger import Arm
-from verdict.rule7.rule import RULE
-from verdict.rule7.verdict import PageList, Verdict, verdict_of
+from verdict.ledger import Arm
+from verdict.rule import RULE
+from verdict.verdict import PageList, Verdict, verdict_of
 
 EFFECTS: dict[Kind, tuple[float, float]] = {
     "raise": (6.0, 0.05),

@@ -26,7 +26,7 @@ from storage.report_versions import Publication
 from storage.sums import seal, sums_now
 from tests.factories.made_up_crawl import NAME, MadeUp, write_tables
 from tests.factories.made_up_release import make_release
-from verdict.rule7.rule import RULE
+from verdict.rule import RULE
 
 PAGES = 24
 PROFILE_IDS = tuple(profile.id for profile in PAPER_PROFILES)

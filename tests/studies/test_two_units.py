@@ -8,9 +8,9 @@ import pytest
 
 from replay.runs.policy import PACED, Policy
 from studies.two_units.emulated import emulate, read_edition, read_looks, with_sites
-from tests.verdict.rule7.made_up import TEN, evidence_of
-from verdict.rule7.estimates import GAIN, NET_BENEFIT, RESENT, measure, name_of
-from verdict.rule7.rule import IN_SUM, PER_LOAD, RULE
+from tests.verdict.made_up import TEN, evidence_of
+from verdict.estimates import GAIN, NET_BENEFIT, RESENT, measure, name_of
+from verdict.rule import IN_SUM, PER_LOAD, RULE
 
 EDITION = Path(__file__).parents[2] / "editions" / "2026"
 

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from studies.two_years.comparing import PAIRS, compare
-from verdict.rule7.ledger import PRICE_OF_ALL_PP
-from verdict.rule7.stored import round_numbers
+from verdict.ledger import PRICE_OF_ALL_PP
+from verdict.stored import round_numbers
 from verdict.two_years import AFTER, ALIKE, ALL, BEFORE, SAME, YEARS, comparison
 
 

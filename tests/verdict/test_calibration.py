@@ -18,7 +18,7 @@ from replay.lab.kernel import build_key
 from replay.lab.player import player_key
 from replay.runs.conditions import Conditions
 from schema.computed_tables import CELL
-from tests.verdict.rule7.made_up import FAR, noisy
+from tests.verdict.made_up import FAR, noisy
 from verdict.calibration import (
     BACKCAST_RULE,
     FORMAT_VERSION,
@@ -37,8 +37,8 @@ from verdict.calibration import (
 )
 from verdict.judgement import Look
 from verdict.replayed import PolicyReplayed
-from verdict.rule7.rule import RULE, VERSION
-from verdict.rule7.verdict import PageList, Verdict
+from verdict.rule import RULE, VERSION
+from verdict.verdict import PageList, Verdict
 
 SEARCH_MS = {3: 562.0, 6: 497.0, 10: 469.0, 16: 467.0, 26: 466.0}
 """Latency of search with the knee at 10 that this instrument shows."""

@@ -8,9 +8,8 @@ import numpy as np
 from tests.verdict.worlds import PACED, RULE_OF_ONE, TEN, World, quiet, saving
 from verdict.deciding import first_windows
 from verdict.evidence import Evidence
-from verdict.judgement import Look
-from verdict.rule7.judgement import judge
-from verdict.rule7.rule import RULE
+from verdict.judgement import Look, judge
+from verdict.rule import RULE
 from verdict.sampling import Aim, Plan, Prices, aim_of, first_plan, most_again, next_plan, page_order
 
 PRICES = Prices(network=0.05, load=0.02)

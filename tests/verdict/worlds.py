@@ -7,7 +7,7 @@ import numpy as np
 
 from replay.runs.policy import Policy
 from verdict.evidence import COLUMNS, Evidence, Network
-from verdict.rule7.rule import RULE
+from verdict.rule import RULE
 
 TEN, SIXTEEN, PACED = Policy(10), Policy(16), Policy(16, "paced")
 RULE_OF_ONE = dataclasses.replace(RULE, candidates=(PACED,), shown=(), guards=())

@@ -10,8 +10,8 @@ from firstflight.commands.replay.sources import BUNDLED, find_source
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from storage.data_lock import InUse, making
-from verdict.rule7.stored import FILE, decode
-from verdict.rule7.verdict import Verdict, asked_of_others
+from verdict.stored import FILE, decode
+from verdict.verdict import Verdict, asked_of_others
 
 LISTS = ("2023-11.desktop.california.tcp.recorded", "2024-11.desktop.california.tcp.recorded")
 """Crawls whose pages are to confirm the yearly answer (docs/protocols/policy-of-the-year.md)."""

@@ -35,10 +35,10 @@ from verdict.full_replay import plan_replay
 from verdict.question import STRATA, Question
 from verdict.replay_file import PRESETS, ReplayFile, file_schema, read_file
 from verdict.replayed import policies_of_stages
-from verdict.rule7.stored import to_data, write_verdict
-from verdict.rule7.verdict import Verdict
 from verdict.sampling import Plan, first_plan
 from verdict.stages import Stages, load_stage, read_stages, stage_name
+from verdict.stored import to_data, write_verdict
+from verdict.verdict import Verdict
 
 EXPECTED = (
     ReplayError,

@@ -27,7 +27,7 @@ from replay.runs.responses import response_tables
 from replay.runs.run import Result, result_of, share_out
 from storage.sums import broken_sums
 from tests.replay.runs.test_run import cells, recipe
-from verdict.rule7.rule import RULE
+from verdict.rule import RULE
 
 PLANNED = cells([recipe(number, size=1_000 * number) for number in (1, 2, 3, 10, 11)])
 RELEASE = {"crawl": "2026-11.desktop.local.tcp.web", "version": 1}

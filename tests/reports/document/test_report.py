@@ -26,7 +26,7 @@ from tests.factories.made_up_report import (
     write_replay,
 )
 from tests.factories.undrawn import undrawn
-from verdict.rule7.rule import RULE
+from verdict.rule import RULE
 
 pytestmark = pytest.mark.process
 

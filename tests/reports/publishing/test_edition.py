@@ -24,7 +24,7 @@ from tests.circles import thorough
 from tests.factories.published_report import write_version
 from tests.factories.undrawn import undrawn
 from verdict.calibration import standing_of
-from verdict.rule7.stored import to_data
+from verdict.stored import to_data
 
 pytestmark = pytest.mark.process
 

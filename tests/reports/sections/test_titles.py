@@ -17,7 +17,7 @@ from reports.sections.verdict import (
     round_trips_section,
 )
 from tests.factories.answers import made_up_verdict
-from verdict.rule7.verdict import Verdict
+from verdict.verdict import Verdict
 
 CLAIMS = re.compile(r"\b(saves|takes|more|less|longer|but|than|most|grows)\b|\d.?(%|pp)")
 """Words and numbers by which a title states a difference."""

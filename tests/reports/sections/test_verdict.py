@@ -17,8 +17,8 @@ from reports.sections.verdict import (
     round_trips_table,
 )
 from tests.factories.answers import made_up_verdict
-from tests.verdict.rule7.made_up import FAR
-from verdict.rule7.verdict import Verdict
+from tests.verdict.made_up import FAR
+from verdict.verdict import Verdict
 
 RAISED = made_up_verdict("raise")
 

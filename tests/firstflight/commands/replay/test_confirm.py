@@ -10,11 +10,11 @@ from click.testing import CliRunner, Result
 from firstflight.main import main
 from recordings.pages.sets import AUGUST_2025
 from replay.runs.policy import Policy
-from tests.verdict.rule7.made_up import FAR, PACED, noisy
+from tests.verdict.made_up import FAR, PACED, noisy
 from verdict.judgement import Look
-from verdict.rule7.rule import RULE
-from verdict.rule7.stored import write_verdict
-from verdict.rule7.verdict import PageList, Verdict, asked_of_others, verdict_of
+from verdict.rule import RULE
+from verdict.stored import write_verdict
+from verdict.verdict import PageList, Verdict, asked_of_others, verdict_of
 
 AUGUST = "2025-08.desktop.ar-vpn.quic.recorded"
 

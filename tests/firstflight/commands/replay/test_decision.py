@@ -18,8 +18,8 @@ from tests.factories.undrawn import undrawn
 from verdict.calibration import read_standing
 from verdict.question import STRATA
 from verdict.replayed import policies_of_stages
-from verdict.rule7.stored import encode
 from verdict.stages import read_stages
+from verdict.stored import encode
 
 
 def decide(data: Path, *given: str) -> Result:

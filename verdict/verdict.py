@@ -8,22 +8,26 @@ import numpy as np
 
 from releases.interval import Interval
 from replay.runs.policy import Policy
+from verdict.estimates import FAMILY, MILLISECONDS, NET_BENEFIT, PARTS, RESENT, measure
 from verdict.evidence import Evidence
-from verdict.judgement import Kind, Level, Look, Reason, confidence_after
-from verdict.rule7.estimates import FAMILY, MILLISECONDS, NET_BENEFIT, PARTS, RESENT, measure
-from verdict.rule7.headline import certainty, confirmation, differs, headline, is_told, month_text
-from verdict.rule7.judgement import (
+from verdict.headline import certainty, confirmation, differs, headline, is_told, month_text
+from verdict.judgement import (
     Answer,
+    Kind,
+    Level,
+    Look,
+    Reason,
     Recommendation,
     Standing,
+    confidence_after,
     judge,
     list_confirmed,
     looks_worth_it,
     recommend,
 )
-from verdict.rule7.ledger import Arm, Row, judge_groups, make_ledger
-from verdict.rule7.levels import LevelResult, SharedResult, measure_levels, measure_shared
-from verdict.rule7.rule import Rule
+from verdict.ledger import Arm, Row, judge_groups, make_ledger
+from verdict.levels import LevelResult, SharedResult, measure_levels, measure_shared
+from verdict.rule import Rule
 
 FORMAT_VERSION = 2
 """Version of the stored verdict; 1 is that of rule 6."""

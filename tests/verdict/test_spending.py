@@ -5,7 +5,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from verdict.rule7.spending import joint_tail, spent
+from verdict.spending import joint_tail, spent
 
 LOOKS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from replay.errors import ReplayError
-from tests.verdict.rule7.made_up import FAR, PACED, noisy
+from tests.verdict.made_up import FAR, PACED, noisy
 from verdict.judgement import Look
-from verdict.rule7.rule import RULE
-from verdict.rule7.stored import FILE, decode, encode, to_data, write_verdict
-from verdict.rule7.verdict import PageList, Verdict, verdict_of
+from verdict.rule import RULE
+from verdict.stored import FILE, decode, encode, to_data, write_verdict
+from verdict.verdict import PageList, Verdict, verdict_of
 
 RULE_OF_TWO = dataclasses.replace(RULE, candidates=(PACED, FAR), shown=(), guards=())
 

@@ -4,13 +4,13 @@ import math
 
 import pytest
 
-from verdict.rule7.prices import (
+from verdict.prices import (
     gain_in_sum_percent,
     gain_per_load_percent,
     price_in_sum_pp,
     price_per_load_pp,
 )
-from verdict.rule7.rule import RULE
+from verdict.rule import RULE
 
 SLOW_MS = {  # quantile: latency at ten segments, at three (Dukkipati et al. 2010, Table 3)
     0.1: (204, 211),

@@ -8,9 +8,9 @@ import numpy as np
 from releases.interval import Interval
 from replay.runs.policy import Policy
 from verdict.effects import Name, effects_of
+from verdict.estimates import GAIN, SHORT_FLOWS, measure, name_of, pairs_of
 from verdict.evidence import Evidence, select_draws, share_of_draws
-from verdict.rule7.estimates import GAIN, SHORT_FLOWS, measure, name_of, pairs_of
-from verdict.rule7.rule import PER_LOAD, Rule
+from verdict.rule import PER_LOAD, Rule
 from verdict.student import Floats, Mask
 
 

@@ -9,12 +9,11 @@ import numpy as np
 
 from releases.interval import Interval
 from replay.runs.policy import Policy
+from verdict.estimates import NET_BENEFIT, difference, measure, name_of
 from verdict.evidence import Evidence, select_draws, share_of_draws
-from verdict.judgement import Look
-from verdict.rule7.estimates import NET_BENEFIT, difference, measure, name_of
-from verdict.rule7.judgement import Answer, judge
-from verdict.rule7.prices import price_in_sum_pp, price_per_load_pp
-from verdict.rule7.rule import FAR_MS, IN_SUM, PER_LOAD, UNITS, Rule, Unit
+from verdict.judgement import Answer, Look, judge
+from verdict.prices import price_in_sum_pp, price_per_load_pp
+from verdict.rule import FAR_MS, IN_SUM, PER_LOAD, UNITS, Rule, Unit
 from verdict.student import Mask
 
 PRICE_OF_ALL_PP = 0.077

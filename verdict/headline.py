@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from releases.formatting import grouped, quantity, stated
 from replay.runs.policy import AT_ONCE, Policy
-from verdict.judgement import GuardCheck, Level, Reason
-from verdict.rule7.judgement import Answer, Recommendation
-from verdict.rule7.ledger import GroupAnswer
-from verdict.rule7.rule import Rule
+from verdict.judgement import Answer, GuardCheck, Level, Reason, Recommendation
+from verdict.ledger import GroupAnswer
+from verdict.rule import Rule
 
 SPARED = {"others": "others' short flows", "slow": "pages over the slowest networks"}
 """What a guard is for, by its id."""

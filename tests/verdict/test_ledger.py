@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from replay.runs.policy import Policy
-from tests.verdict.rule7.made_up import FAR, PACED, TEN, evidence_of, noisy
+from tests.verdict.made_up import FAR, PACED, TEN, evidence_of, noisy
+from verdict.estimates import NET_BENEFIT, measure, name_of
 from verdict.evidence import Evidence
 from verdict.judgement import Look
-from verdict.rule7.estimates import NET_BENEFIT, measure, name_of
-from verdict.rule7.ledger import Arm, Row, judge_groups, make_ledger, switch
-from verdict.rule7.rule import IN_SUM, PER_LOAD, RULE
+from verdict.ledger import Arm, Row, judge_groups, make_ledger, switch
+from verdict.rule import IN_SUM, PER_LOAD, RULE
 
 FREE = dataclasses.replace(RULE, guards=())
 LOADS = noisy(np.random.default_rng(1), 2000, {PACED: (5.0, 0.1), FAR: (5.0, 0.1)})

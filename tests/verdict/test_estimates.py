@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.verdict.rule7.made_up import FAR, PACED, TEN, evidence_of, noisy
-from verdict.rule7.estimates import (
+from tests.verdict.made_up import FAR, PACED, TEN, evidence_of, noisy
+from verdict.estimates import (
     FAMILY,
     GAIN,
     NET_BENEFIT,
@@ -17,7 +17,7 @@ from verdict.rule7.estimates import (
     measure,
     name_of,
 )
-from verdict.rule7.rule import IN_SUM, PER_LOAD, RULE
+from verdict.rule import IN_SUM, PER_LOAD, RULE
 
 TWO = evidence_of(
     {

@@ -4,12 +4,11 @@ import pytest
 
 from releases.interval import Interval
 from replay.runs.policy import Policy
-from tests.verdict.rule7.made_up import FAR, PACED, TEN
-from verdict.judgement import Again, GuardCheck, Kind, Reason
-from verdict.rule7.headline import certainty, confirmation, differs, headline, is_told
-from verdict.rule7.judgement import Answer, Judgement, Standing, recommend
-from verdict.rule7.ledger import GroupAnswer
-from verdict.rule7.rule import RULE
+from tests.verdict.made_up import FAR, PACED, TEN
+from verdict.headline import certainty, confirmation, differs, headline, is_told
+from verdict.judgement import Again, Answer, GuardCheck, Judgement, Kind, Reason, Standing, recommend
+from verdict.ledger import GroupAnswer
+from verdict.rule import RULE
 
 WIDE, LARGE = Policy(30), Policy(32, "spread", 100)
 NOTHING = Interval(0.0, 0.0, 0.0)

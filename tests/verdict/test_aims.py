@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from replay.runs.policy import Policy
-from tests.verdict.rule7.made_up import FAR, PACED, TEN, noisy
+from tests.verdict.made_up import FAR, PACED, TEN, noisy
 from verdict.deciding import Decision, Loaded, decide
 from verdict.evidence import Evidence
-from verdict.judgement import Look
-from verdict.rule7.judgement import judge
-from verdict.rule7.rule import RULE, Rule
+from verdict.judgement import Look, judge
+from verdict.rule import RULE, Rule
 from verdict.sampling import HALF_LOADED_LOADS, Aim, Plan, Prices, aim_of, next_plan
 
 FREE = dataclasses.replace(RULE, guards=())

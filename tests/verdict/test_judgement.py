@@ -8,12 +8,13 @@ import pytest
 
 from releases.interval import Interval
 from replay.runs.policy import Policy
-from tests.verdict.rule7.made_up import FAR, PACED, TEN, noisy
+from tests.verdict.made_up import FAR, PACED, TEN, noisy
 from verdict.evidence import Evidence
-from verdict.judgement import Look, Reason
-from verdict.rule7.judgement import (
+from verdict.judgement import (
     Answer,
     Judgement,
+    Look,
+    Reason,
     Standing,
     choose,
     is_confirmed,
@@ -22,7 +23,7 @@ from verdict.rule7.judgement import (
     recommend,
     standing,
 )
-from verdict.rule7.rule import RULE, Rule
+from verdict.rule import RULE, Rule
 
 ENOUGH = Interval(3.0, 2.0, 4.0)
 UNREFUTED = Interval(0.01, -0.06, 0.08)

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from replay.errors import ReplayError
 from storage.staging import put_file_in_place
-from verdict.rule7.verdict import FORMAT_VERSION, Verdict
+from verdict.verdict import FORMAT_VERSION, Verdict
 
 FILE = "verdict.json"
 

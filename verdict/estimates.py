@@ -15,10 +15,9 @@ import numpy as np
 
 from releases.interval import Interval
 from replay.runs.policy import Policy
-from verdict.effects import SLOW, Effects, Name, effects_of, weigh
+from verdict.effects import LEAST_EQUAL, SLOW, Effects, Name, effects_of, weigh
 from verdict.evidence import Evidence, Load
-from verdict.judgement import LEAST_EQUAL
-from verdict.rule7.rule import IN_SUM, PER_LOAD, UNITS, Rule, Unit
+from verdict.rule import IN_SUM, PER_LOAD, UNITS, Rule, Unit
 from verdict.student import Floats, Mask
 
 GAIN, RESENT, NET_BENEFIT = "gain", "resent", "net benefit"
