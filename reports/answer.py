@@ -140,10 +140,8 @@ def _numbers(verdict: Verdict) -> Iterator[KeyNumber]:
     over = f"over {grouped(asked.pairs)} pairs of loads, against {than}"
     for number_id, label, unit, quantity_id in (
         ("gain", f"{saved}, per load", "%", GAINS[0]),
-        ("gain_in_sum", f"{saved}, in sum", "%", GAINS[1]),
         ("milliseconds", f"{saved}, a page", "ms", MILLISECONDS),
         ("resent", f"{again}, per load", "pp", COSTS[0]),
-        ("resent_in_sum", f"{again}, in sum", "pp", COSTS[1]),
     ):
         effect = beside(asked, quantity_id)
         if effect is not None and is_known(effect):
