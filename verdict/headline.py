@@ -73,6 +73,26 @@ def _unspared(checks: Sequence[GuardCheck], rule: Rule) -> str:
     return f"{worth} would be worth their price, but are not shown to spare {spared}"
 
 
+def nearest(answer: Answer, policy: Policy | None, rule: Rule, *, agreeing: Sequence[str] = ()) -> str:
+    """Return how near an open policy comes to be worth it, in one or two sentences; empty where its net
+    benefit per load is not shown.
+
+    `agreeing` are titles of other lists, which confirm it.
+    """
+    if answer.kind != "open" or policy is None:
+        return ""
+    judgement = answer.of(policy)
+    is_saving = judgement.touched_percent.lower >= rule.worthwhile_percent
+    if judgement.standing != "open" or judgement.per_load_pp.lower < 0 or not is_saving:
+        return ""
+    what = describe([policy], rule, is_alone=True).rstrip(",")
+    first = f"Nearest are {what}: worth their price load by load, but the sum of all loads does not tell."
+    if not agreeing:
+        return first
+    are = pages_of(agreeing)
+    return f"{first} {are[:1].upper()}{are[1:]} bear them out in both, and decide nothing by themselves."
+
+
 def confirmation(answer: Answer, confirmed: Sequence[Policy], rule: Rule, *, own: str) -> str:
     """Return in one sentence which policies a list of pages confirms, of those that are worth it on
     another."""

@@ -10,7 +10,7 @@ from releases.interval import Interval
 from replay.runs.policy import Policy
 from verdict.estimates import FAMILY, MILLISECONDS, NET_BENEFIT, PARTS, RESENT, measure
 from verdict.evidence import Evidence
-from verdict.headline import certainty, confirmation, differs, headline, is_told, month_text
+from verdict.headline import certainty, confirmation, differs, headline, is_told, month_text, nearest
 from verdict.judgement import (
     Answer,
     Kind,
@@ -138,7 +138,8 @@ class Verdict:
     headline: str
     """What a server should do, and why, in one sentence."""
     sentences: tuple[str, ...]
-    """For whom that differs by round trip, if it does, and how sure it is."""
+    """What comes nearest where it is open, for whom that differs by round trip, and how sure it is; each if
+    there is something to say."""
     is_told: bool
     """False if the loads are too few to tell whether any larger window saves time."""
     is_settled: bool
@@ -227,7 +228,9 @@ def verdict_of(
     else:
         first = confirmation(answer, confirmed, rule, own=own.title)
     pairs = max((judgement.pairs for judgement in answer.judgements), default=0)
+    agreeing = [other.title for other in others if asked in list_confirmed(answers[other.crawl], other.rule)]
     sentences = (
+        nearest(answer, asked, rule, agreeing=agreeing) if confirmed is None else "",
         differs(groups, recommended, rule) if confirmed is None and not answer.broken else "",
         certainty(confidence, reasons, pairs=pairs) if confidence is not None else "",
     )

@@ -5,7 +5,7 @@ import pytest
 from releases.interval import Interval
 from replay.runs.policy import Policy
 from tests.verdict.made_up import FAR, PACED, TEN
-from verdict.headline import certainty, confirmation, differs, headline, is_told
+from verdict.headline import certainty, confirmation, differs, headline, is_told, nearest
 from verdict.judgement import Again, Answer, GuardCheck, Judgement, Kind, Reason, Standing, recommend
 from verdict.ledger import GroupAnswer
 from verdict.rule import RULE
@@ -213,3 +213,19 @@ def test_how_sure_it_is_names_what_makes_it_least_so() -> None:
         certainty("high", [], pairs=12_345).replace("\u202f", " ")
         == "This is sure, by 12 345 pairs of loads."
     )
+
+
+def test_what_comes_nearest_is_named_where_it_is_worth_its_price_load_by_load_alone() -> None:
+    opened = answer("open", {FAR: "open"})
+    assert nearest(opened, FAR, RULE) == (
+        "Nearest are 16 segments, paced, where the handshake takes more than 100 ms: worth their price load "
+        "by load, but the sum of all loads does not tell."
+    )
+    both = nearest(opened, FAR, RULE, agreeing=["November 2023"])
+    assert both.endswith(
+        "The pages of November 2023 bear them out in both, and decide nothing by themselves."
+    )
+    assert nearest(answer("open", {FAR: "open"}, lower=-0.05), FAR, RULE) == ""
+    assert nearest(answer("open", {FAR: "open"}, saved=1.5), FAR, RULE) == ""
+    assert nearest(answer("stays", {FAR: "not worth it"}), FAR, RULE) == ""
+    assert nearest(answer("open", {FAR: "open"}), None, RULE) == ""
