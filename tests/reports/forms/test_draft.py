@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -76,6 +77,15 @@ def test_whatever_is_cited_is_listed_once_in_the_page_and_in_the_draft(built: Bu
     for name in listed:
         assert f'<a href="#ref-{name.lower()}">[{name}]</a>' in page
         assert page.count(f'<li id="ref-{name.lower()}">') == 1
+
+
+def test_a_draft_of_much_has_the_tables_that_matter_most_and_stays_short(built: Built) -> None:
+    report = published(built[1])
+    longer = dataclasses.replace(report, limits=[*report.limits, "word " * 1_000])
+    text = re.sub("<[^>]*>", " ", draft_xml(longer))
+    assert MOST_WORDS - 500 < len(text.split()) <= MOST_WORDS
+    assert 'anchor="iw-policies"' in draft_xml(longer)
+    assert 'anchor="iw-shares"' not in draft_xml(longer)
 
 
 def test_hostile_text_stays_text(built: Built, tmp_path: Path) -> None:
