@@ -68,7 +68,7 @@ def test_the_pages_of_two_other_months_are_planned_with_the_policies_of_the_only
     first, november, year_later = planned.output.splitlines()
     assert first == "to confirm: 16 paced beyond 100 ms"
     for line in (november, year_later):
-        assert " pages, 1 windows, a first stage of " in line
+        assert " pages, 1 policies, a first stage of " in line
         assert "all stages at most 2 minutes, then 0 arms" in line
     assert november != year_later
     nothing = confirm(tmp_path, "--replay", "89abcdef")
