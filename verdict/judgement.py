@@ -263,7 +263,7 @@ def _answer(
         *(["The loads leave a policy open."] if is_open else []),
         *([f"Too few loads compare IW {rule.incumbent} with itself."] if again.is_sound is None else []),
     ]
-    reasons = (*reasons, *(Reason(level="medium", sentence=doubt) for doubt in doubts))
+    reasons = (*(Reason(level="medium", sentence=doubt) for doubt in doubts), *reasons)
     kind: Kind = "raise" if chosen is not None else "open" if is_open else "stays"
     return Answer(
         kind="no answer" if broken else kind,
