@@ -73,11 +73,18 @@ def _unspared(checks: Sequence[GuardCheck], rule: Rule) -> str:
     return f"{worth} would be worth their price, but are not shown to spare {spared}"
 
 
-def nearest(answer: Answer, policy: Policy | None, rule: Rule, *, agreeing: Sequence[str] = ()) -> str:
+def nearest(
+    answer: Answer,
+    policy: Policy | None,
+    rule: Rule,
+    *,
+    agreeing: Sequence[str] = (),
+    disagreeing: Sequence[str] = (),
+) -> str:
     """Return how near an open policy comes to be worth it, in one or two sentences; empty where its net
     benefit per load is not shown.
 
-    `agreeing` are titles of other lists, which confirm it.
+    `agreeing` and `disagreeing` are titles of other lists, which confirm it or do not.
     """
     if answer.kind != "open" or policy is None:
         return ""
@@ -87,10 +94,17 @@ def nearest(answer: Answer, policy: Policy | None, rule: Rule, *, agreeing: Sequ
         return ""
     what = describe([policy], rule, is_alone=True).rstrip(",")
     first = f"Nearest are {what}: worth their price load by load, but the sum of all loads does not tell."
-    if not agreeing:
+    parts = [
+        f"{pages_of(titles)} {verb}"
+        for titles, verb in ((agreeing, "bear them out in both"), (disagreeing, "do not"))
+        if titles
+    ]
+    if not parts:
         return first
-    are = pages_of(agreeing)
-    return f"{first} {are[:1].upper()}{are[1:]} bear them out in both, and decide nothing by themselves."
+    if not agreeing:
+        parts = [f"{parts[0]} bear them out in both"]
+    also = ", and ".join(parts)
+    return f"{first} {also[:1].upper()}{also[1:]}."
 
 
 def confirmation(answer: Answer, confirmed: Sequence[Policy], rule: Rule, *, own: str) -> str:

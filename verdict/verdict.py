@@ -228,9 +228,18 @@ def verdict_of(
     else:
         first = confirmation(answer, confirmed, rule, own=own.title)
     pairs = max((judgement.pairs for judgement in answer.judgements), default=0)
-    agreeing = [other.title for other in others if asked in list_confirmed(answers[other.crawl], other.rule)]
+    asking = [other for other in others if asked in other.rule.candidates]
+    agreeing = [other for other in asking if asked in list_confirmed(answers[other.crawl], other.rule)]
     sentences = (
-        nearest(answer, asked, rule, agreeing=agreeing) if confirmed is None else "",
+        nearest(
+            answer,
+            asked,
+            rule,
+            agreeing=[other.title for other in agreeing],
+            disagreeing=[other.title for other in asking if other not in agreeing],
+        )
+        if confirmed is None
+        else "",
         differs(groups, recommended, rule) if confirmed is None and not answer.broken else "",
         certainty(confidence, reasons, pairs=pairs) if confidence is not None else "",
     )

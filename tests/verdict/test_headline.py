@@ -221,10 +221,15 @@ def test_what_comes_nearest_is_named_where_it_is_worth_its_price_load_by_load_al
         "Nearest are 16 segments, paced, where the handshake takes more than 100 ms: worth their price load "
         "by load, but the sum of all loads does not tell."
     )
-    both = nearest(opened, FAR, RULE, agreeing=["November 2023"])
-    assert both.endswith(
-        "The pages of November 2023 bear them out in both, and decide nothing by themselves."
+    one, other = ["November 2023"], ["November 2024"]
+    both = nearest(opened, FAR, RULE, agreeing=one + other)
+    assert both.endswith(" The pages of November 2023 and November 2024 bear them out in both.")
+    mixed = nearest(opened, FAR, RULE, agreeing=one, disagreeing=other)
+    assert mixed.endswith(
+        " The pages of November 2023 bear them out in both, and the pages of November 2024 do not."
     )
+    none = nearest(opened, FAR, RULE, disagreeing=other)
+    assert none.endswith(" The pages of November 2024 do not bear them out in both.")
     assert nearest(answer("open", {FAR: "open"}, lower=-0.05), FAR, RULE) == ""
     assert nearest(answer("open", {FAR: "open"}, saved=1.5), FAR, RULE) == ""
     assert nearest(answer("stays", {FAR: "not worth it"}), FAR, RULE) == ""
