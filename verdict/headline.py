@@ -16,7 +16,7 @@ SPARED = {"others": "others' short flows", "slow": "pages over the slowest netwo
 
 SURE: Mapping[Level, str] = {
     "high": "This is sure",
-    "medium": "This is fairly sure",
+    "medium": "This is fairly sure, and no more",
     "low": "This is not sure",
 }
 
