@@ -84,6 +84,9 @@ WAYS += [(across, up) for up in (-2, 2) for across in (1, -1, 0)]
 ROUNDS = 2
 """Times that names are placed."""
 
+COVERING = 8
+"""How much worse it is to cover another name or point than to cross a line."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
@@ -577,7 +580,7 @@ def draw_names(
     for at in [*range(len(names))] * ROUNDS:  # each again when the others have their places
         others = [box for other, boxes in enumerate(points) if other != at for box in boxes]
         others += [box for other, (_, box, _) in chosen.items() if other != at]
-        everything = np.array([*taken, *others] or [(0.0, 0.0, 0.0, 0.0)])
+        crossed, covered = (np.array(boxes or [(0.0, 0.0, 0.0, 0.0)]) for boxes in (taken, others))
         own = names[at].style.get("fontSize", letters)
         wide, high = LETTER * own * len(names[at].text) * 1.12, 1.1 * own
         costs = []
@@ -586,7 +589,8 @@ def draw_names(
             middle = y + up * (1.0 if across else 1.3) * letters
             box = (left, middle - high / 2, left + wide, middle + high / 2)
             beyond = max(0, -left) + max(0, left + wide - width) + max(0, box[3] - height) + max(0, -box[1])
-            costs.append((overlap(box, everything) + (10 * beyond + late) * letters, box, across))
+            hidden = overlap(box, crossed) + COVERING * overlap(box, covered)
+            costs.append((hidden + (10 * beyond + late) * letters, box, across))
         chosen[at] = min(costs)
     for at, own_name in enumerate(names):
         _, (left, top, right, bottom), side = chosen[at]
