@@ -42,7 +42,7 @@ EXAMPLES = {
     "host": "site1.test",
     "/releases/{crawl}/v{version}/pages/{visit}": f"/releases/{WITH_ROWS}/v1/pages/1",
     "measure": "responses",
-    "figure": "fig-gains",
+    "figure": "cdf",
     "/crawls/{crawl}": "/crawls/2026-12.desktop.local.tcp.web",
     "/documents/{name:path}": "/documents/forms",
 }

@@ -161,7 +161,7 @@ def test_a_plan_says_the_extent_and_the_price_and_replays_nothing(data: Path) ->
     assert planned("max_pages=1", "max_networks=200").startswith("1 of 2 pages, 64 networks (for the 64 of ")
     assert "), 3 policies, " in planned("candidates=10,16,16p")
     decision = CliRunner().invoke(main, ["replay", "run", "--set", "pages=2026-11", "--plan"])
-    assert decision.output.startswith("2 pages, 10 windows, a first stage of "), decision.output
+    assert decision.output.startswith("2 pages, 12 policies, a first stage of "), decision.output
     assert not (data / "replays").exists()
 
 
