@@ -116,7 +116,9 @@ def answer_of(
             level=verdict.confidence or "none", because=because if is_answered else "Nothing is claimed."
         ),
         numbers=(fits, *_numbers(verdict)),
-        deciding=Deciding(what="More loads may close what is open.", command=command) if may_close else None,
+        deciding=Deciding(what="Twice the loads may close what is open.", command=command)
+        if may_close
+        else None,
     )
 
 

@@ -93,16 +93,16 @@ def nearest(
     if judgement.standing != "open" or judgement.per_load_pp.lower < 0 or not is_saving:
         return ""
     what = describe([policy], rule, is_alone=True).rstrip(",")
-    first = f"Nearest are {what}: worth their price load by load, but the sum of all loads does not tell."
+    first = f"Nearest are {what}: worth their price per load, but not shown to be so in sum."
     parts = [
         f"{pages_of(titles)} {verb}"
-        for titles, verb in ((agreeing, "bear them out in both"), (disagreeing, "do not"))
+        for titles, verb in ((agreeing, "confirm them"), (disagreeing, "do not"))
         if titles
     ]
     if not parts:
         return first
     if not agreeing:
-        parts = [f"{parts[0]} bear them out in both"]
+        parts = [f"{parts[0]} confirm them"]
     also = ", and ".join(parts)
     return f"{first} {also[:1].upper()}{also[1:]}."
 
@@ -143,7 +143,7 @@ def differs(groups: Iterable[GroupAnswer], recommended: Recommendation, rule: Ru
         return ""
     if len(alike) == 1:
         is_same = alike[0][0].answer.kind == recommended.kind
-        return "That is the same at every round trip." if is_same else ""
+        return "No group of round trips has another answer." if is_same else ""
     clauses = []
     for first, last in alike:
         ends = (stated(first.above_ms), stated(last.up_to_ms, "ms"))

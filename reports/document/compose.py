@@ -38,6 +38,7 @@ from reports.sections.sizes.counts import size_section
 from schema.authors import MAINTAINERS
 from storage.report_versions import Publication
 from verdict.judgement import Reason
+from verdict.replay_file import DEFAULTS
 from verdict.rule import RULE
 from verdict.stored import to_data
 from verdict.verdict import Verdict
@@ -59,7 +60,7 @@ def compose(inputs: ReportInputs) -> dict[str, Any]:
         illustrative_because=because,
         limits=limits_sentence(recorded, vantage=release.crawl.vantage) if recorded else None,
         fits=fits_number(counted.content["measures"], iw=RULE.incumbent.window),
-        command=replay_command(release.crawl, {}),
+        command=replay_command(release.crawl, {"budget_minutes": 2 * DEFAULTS["budget_minutes"]}),
     )
     limits = [
         *LIMITS,

@@ -105,10 +105,13 @@ def choose_replay(
     own = {"crawl": crawl, "version": release.version, "checksum": release.checksum}
     for folder in sorted(root.glob("*.????????")):
         of_crawl, _, name = folder.name.rpartition(".")
-        if of_crawl == crawl and (folder / stage_name(1)).exists():
+        if not (folder / stage_name(1)).exists():
+            continue
+        if of_crawl != crawl:
+            if _confirmed_by(folder) == own:
+                confirming.setdefault(of_crawl, {})[name] = folder
+        elif not _is_confirming(folder):
             main[name] = folder
-        elif _confirmed_by(folder) == own:
-            confirming.setdefault(of_crawl, {})[name] = folder
     if unknown := [name for name in wanted if name not in {*main, *itertools.chain(*confirming.values())}]:
         raise ReportError(f"{crawl} has no replay {unknown[0]!r}; there are: {', '.join(main) or 'none'}")
     if not main:
@@ -130,12 +133,19 @@ def _confirmed_by(folder: Path) -> Any:  # noqa: ANN401  # any JSON
     ReportError if its first stage is damaged.
     """
     place = folder / stage_name(1)
-    if not place.exists():
-        return None
     try:
         return read_facts(place)["plan"].get("confirms")
     except (ReplayError, ValueError, LookupError, TypeError, AttributeError) as exc:
         raise ReportError(f"{place} may confirm the answer, and is damaged: {REMEDY}") from exc
+
+
+def _is_confirming(folder: Path) -> bool:
+    """Return whether a replay is to confirm the answer over other pages; a damaged one is not, and is refused
+    when it is read."""
+    try:
+        return _confirmed_by(folder) is not None
+    except ReportError:
+        return False
 
 
 def _choose(crawl: str, known: Mapping[str, Path], wanted: Sequence[str]) -> Path:

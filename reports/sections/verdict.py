@@ -493,7 +493,7 @@ def otherwise_section(verdict: Verdict) -> Section:
 def describe_turns(rows: Sequence[LedgerRow]) -> str:
     """State which rows turn the answer, and of how many the loads cannot tell."""
     turning = [row.title for row in rows if row.turns]
-    told = f"Another answer follows with {'; '.join(turning)}." if turning else ""
+    told = f"Whether the policy is worth both prices turns with {'; '.join(turning)}." if turning else ""
     if unknown := sum(row.turns is None for row in rows):
         which = f"With {unknown} of {len(rows)} other prices and inputs"
         return f"{told} {which} the loads cannot tell whether it changes.".lstrip()

@@ -38,7 +38,7 @@ echo "$@" >> {{called}}
 echo "a line of progress"
 case "$1 $2" in
     "report ready") echo {CRAWL} ;;
-    "replay run") echo /data/decisions/{CRAWL}.0123abcd/verdict.json ;;
+    "replay run") echo /data/replays/{CRAWL}.0123abcd/verdict.json ;;
 esac
 """
 """A stand-in for the command line, since a replay would take minutes.

@@ -199,7 +199,7 @@ def test_for_whom_the_answer_differs_is_said_by_round_trip_with_like_groups_as_o
 def test_an_answer_that_holds_at_every_round_trip_says_so() -> None:
     stays = answer("stays", {PACED: "not worth it"})
     groups = [group(1, 0, 60, stays), group(2, 60, float("inf"), stays)]
-    assert differs(groups, recommend(stays, {}, RULE), RULE) == "That is the same at every round trip."
+    assert differs(groups, recommend(stays, {}, RULE), RULE) == "No group of round trips has another answer."
     assert differs([], recommend(stays, {}, RULE), RULE) == ""
 
 
@@ -215,21 +215,19 @@ def test_how_sure_it_is_names_what_makes_it_least_so() -> None:
     )
 
 
-def test_what_comes_nearest_is_named_where_it_is_worth_its_price_load_by_load_alone() -> None:
+def test_what_comes_nearest_is_named_where_it_is_worth_its_price_per_load_alone() -> None:
     opened = answer("open", {FAR: "open"})
     assert nearest(opened, FAR, RULE) == (
-        "Nearest are 16 segments, paced, where the handshake takes more than 100 ms: worth their price load "
-        "by load, but the sum of all loads does not tell."
+        "Nearest are 16 segments, paced, where the handshake takes more than 100 ms: worth their price per "
+        "load, but not shown to be so in sum."
     )
     one, other = ["November 2023"], ["November 2024"]
     both = nearest(opened, FAR, RULE, agreeing=one + other)
-    assert both.endswith(" The pages of November 2023 and November 2024 bear them out in both.")
+    assert both.endswith(" The pages of November 2023 and November 2024 confirm them.")
     mixed = nearest(opened, FAR, RULE, agreeing=one, disagreeing=other)
-    assert mixed.endswith(
-        " The pages of November 2023 bear them out in both, and the pages of November 2024 do not."
-    )
+    assert mixed.endswith(" The pages of November 2023 confirm them, and the pages of November 2024 do not.")
     none = nearest(opened, FAR, RULE, disagreeing=other)
-    assert none.endswith(" The pages of November 2024 do not bear them out in both.")
+    assert none.endswith(" The pages of November 2024 do not confirm them.")
     assert nearest(answer("open", {FAR: "open"}, lower=-0.05), FAR, RULE) == ""
     assert nearest(answer("open", {FAR: "open"}, saved=1.5), FAR, RULE) == ""
     assert nearest(answer("stays", {FAR: "not worth it"}), FAR, RULE) == ""

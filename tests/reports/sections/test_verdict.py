@@ -87,7 +87,9 @@ def test_only_a_row_whose_interval_turns_the_answer_is_said_to_turn_it() -> None
     verdict = dataclasses.replace(RAISED, ledger=tuple(rows))
     (table,) = otherwise_section(verdict).tables
     assert [row["turns"] for row in table.rows] == ["yes", "no", "the loads do not tell"]
-    assert describe_turns(rows).startswith("Another answer follows with True. With 1 of 3")
+    assert describe_turns(rows).startswith(
+        "Whether the policy is worth both prices turns with True. With 1 of 3"
+    )
     assert describe_turns(rows[1:2]) == "No other price or input that was tried turns the answer."
 
 
