@@ -6,7 +6,7 @@ from reports.sections.shape import Column, Paragraph, Section, Table
 LEAD = (
     "BCP 133 [RFC9743] names what a proposal for congestion control is evaluated by; it is no list of "
     "requirements. A larger first flight changes less than an algorithm does. A table of the report "
-    "says what the loads of a yearly answer have of each."
+    "says what the loads of a yearly answer have of each; an arm, if the table of other inputs has it."
 )
 
 CHECKLIST = (
