@@ -32,6 +32,9 @@ from verdict.rule import Rule
 FORMAT_VERSION = 2
 """Version of the stored verdict; 1 is that of rule 6."""
 
+OTHER_LISTS = 2
+"""Lists of pages that are to confirm an answer, by the protocol."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
@@ -219,8 +222,9 @@ def verdict_of(
     groups, asked = judge_groups(look, rule, everyone=own.everyone), asked_about(answer, recommended, rule)
     confirmed = list_confirmed(answer, rule) if own.is_confirming else None
     confidence, reasons = answer.confidence, answer.reasons
-    if recommended.kind == "raise" and not others and not own.is_confirming:
-        reasons = (*reasons, Reason(level="medium", sentence="No other list of pages confirms it yet."))
+    if recommended.kind == "raise" and len(others) < OTHER_LISTS and not own.is_confirming:
+        which = "One other list of pages alone" if others else "No other list of pages"
+        reasons = (*reasons, Reason(level="medium", sentence=f"{which} confirms it yet."))
         confidence = confidence_after(reasons)
     if confirmed is None:
         titles = {other.crawl: other.title for other in others}
