@@ -27,7 +27,7 @@ from verdict.judgement import (
 )
 from verdict.ledger import Arm, Row, judge_groups, make_ledger
 from verdict.levels import LevelResult, SharedResult, measure_levels, measure_shared
-from verdict.rule import Rule
+from verdict.rule import Rule, next_look
 
 FORMAT_VERSION = 2
 """Version of the stored verdict; 1 is that of rule 6."""
@@ -217,7 +217,7 @@ def verdict_of(
     """
     rule, look = own.rule, own.looks[-1]
     answer = judge(own.looks, rule, ends=ends, everyone=own.everyone, broken=broken, reasons=reasons)
-    answers = {other.crawl: judge(other.looks, other.rule, ends=True) for other in others}
+    answers = {other.crawl: _judge_other(other) for other in others}
     recommended = recommend(answer, answers, rule)
     groups, asked = judge_groups(look, rule, everyone=own.everyone), asked_about(answer, recommended, rule)
     confirmed = list_confirmed(answer, rule) if own.is_confirming else None
@@ -309,6 +309,14 @@ def verdict_of(
         ),
         confirms=confirmed,
     )
+
+
+def _judge_other(other: PageList) -> Answer:
+    """Return the answer over a list that is to confirm; it says nothing if its loads were stopped."""
+    is_over = next_look(other.rule.looks, other.looks[-1].fraction) is None
+    if is_over or judge(other.looks, other.rule, ends=False).is_settled:
+        return judge(other.looks, other.rule, ends=True)
+    return judge(other.looks, other.rule, ends=True, broken=["Its loads were stopped before their budget."])
 
 
 def asked_about(answer: Answer, recommended: Recommendation, rule: Rule) -> Policy | None:
