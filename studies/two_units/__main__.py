@@ -1,12 +1,11 @@
 """Estimate the edition's loads in two units, judge them by rule 7, and state how wide its intervals are.
 
-python -m studies.two_units [EDITION]
+python -m studies.two_units
 
-Reads the edition (editions/2026) and, from the data folder, the release of its pages, which `firstflight
-import pages` makes. Writes estimates.csv and widths.csv beside this module.
+Reads the loads that version 2 of the edition of 2026 carried (`loads` beside this module) and, from the data
+folder, the release of its pages, which `firstflight import pages` makes. Writes estimates.csv and widths.csv beside this module.
 """
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -28,9 +27,8 @@ NORMAL_95 = 1.96
 
 def main() -> None:
     """Write both tables."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "editions/2026")
     recipes = read_recipes(find_release(from_environment().releases, "2025-08"))
-    looks = looks_of(read_edition(folder), recipes, thresholds_ms=THRESHOLDS_MS)
+    looks = looks_of(read_edition(Path(__file__).parent), recipes, thresholds_ms=THRESHOLDS_MS)
     for name, (head, *rows) in {"estimates": [*estimates(looks[-1])], "widths": [*widths(looks)]}.items():
         write_table(Path(__file__).with_name(f"{name}.csv"), [*map(str, head)], rows)
 

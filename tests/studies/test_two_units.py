@@ -12,7 +12,7 @@ from tests.verdict.made_up import TEN, evidence_of
 from verdict.estimates import GAIN, NET_BENEFIT, RESENT, measure, name_of
 from verdict.rule import IN_SUM, PER_LOAD, RULE
 
-EDITION = Path(__file__).parents[2] / "editions" / "2026"
+LOADED = Path(__file__).parents[2] / "studies" / "two_units"
 
 APART = {  # estimate and 1.96 errors, by site
     (GAIN, PER_LOAD): (2.94, 0.28),
@@ -22,11 +22,11 @@ APART = {  # estimate and 1.96 errors, by site
     (RESENT, IN_SUM): (0.329, 0.122),
     (NET_BENEFIT, IN_SUM): (-0.248, 0.123),
 }
-"""16 paced for all over the edition's loads, by a program of its own."""
+"""16 paced for all over the edition's loads, version 2, by a program of its own."""
 
 
 def test_16_paced_for_all_is_as_another_program_has_it() -> None:
-    looks = read_looks(read_edition(EDITION))
+    looks = read_looks(read_edition(LOADED))
     evidence = with_sites(looks[-1].evidence)
     assert len(np.unique(evidence.clusters)) == 500
     policy = Policy(16, PACED)
