@@ -2,8 +2,9 @@
 
 python -m studies.two_units
 
-Reads the loads that version 2 of the edition of 2026 carried (`loads` beside this module) and, from the data
-folder, the release of its pages, which `firstflight import pages` makes. Writes estimates.csv and widths.csv beside this module.
+Reads the loads that version 2 of the edition of 2026 carried (`version-2`) and, from the data folder, the
+release of its pages, which `firstflight import pages` makes. Writes estimates.csv and widths.csv beside this
+module.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +29,9 @@ NORMAL_95 = 1.96
 def main() -> None:
     """Write both tables."""
     recipes = read_recipes(find_release(from_environment().releases, "2025-08"))
-    looks = looks_of(read_edition(Path(__file__).parent), recipes, thresholds_ms=THRESHOLDS_MS)
+    looks = looks_of(
+        read_edition(Path(__file__).with_name("version-2")), recipes, thresholds_ms=THRESHOLDS_MS
+    )
     for name, (head, *rows) in {"estimates": [*estimates(looks[-1])], "widths": [*widths(looks)]}.items():
         write_table(Path(__file__).with_name(f"{name}.csv"), [*map(str, head)], rows)
 

@@ -12,7 +12,7 @@ from tests.verdict.made_up import TEN, evidence_of
 from verdict.estimates import GAIN, NET_BENEFIT, RESENT, measure, name_of
 from verdict.rule import IN_SUM, PER_LOAD, RULE
 
-LOADED = Path(__file__).parents[2] / "studies" / "two_units"
+LOADED = Path(__file__).parents[2] / "studies" / "two_units" / "version-2"
 
 APART = {  # estimate and 1.96 errors, by site
     (GAIN, PER_LOAD): (2.94, 0.28),
