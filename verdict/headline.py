@@ -73,7 +73,7 @@ def _unspared(checks: Sequence[GuardCheck], rule: Rule) -> str:
     return f"{worth} would be worth their price, but are not shown to spare {spared}"
 
 
-def nearest(
+def describe_nearest(
     answer: Answer,
     policy: Policy | None,
     rule: Rule,

@@ -10,7 +10,7 @@ from releases.interval import Interval
 from replay.runs.policy import Policy
 from verdict.estimates import FAMILY, MILLISECONDS, NET_BENEFIT, PARTS, RESENT, measure
 from verdict.evidence import Evidence
-from verdict.headline import certainty, confirmation, differs, headline, is_told, month_text, nearest
+from verdict.headline import certainty, confirmation, describe_nearest, differs, headline, is_told, month_text
 from verdict.judgement import (
     Answer,
     Kind,
@@ -235,7 +235,7 @@ def verdict_of(
     asking = [other for other in others if asked in other.rule.candidates]
     agreeing = [other for other in asking if asked in list_confirmed(answers[other.crawl], other.rule)]
     sentences = (
-        nearest(
+        describe_nearest(
             answer,
             asked,
             rule,

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table
-from reports.sections.verdict import CENTERS
-from verdict.calibration import FACTOR, Standing
+from verdict.calibration import CENTERS, FACTOR, Standing
 from verdict.rule import UNITS
 
 Data = Mapping[str, Any]

@@ -10,7 +10,13 @@ from replay.runs.policy import AT_ONCE, Policy
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval
 from verdict.estimates import GAIN, MILLISECONDS, PARTS, RESENT, name_of
 from verdict.ledger import Row as LedgerRow
-from verdict.levels import LevelResult, SharedResult
+from verdict.levels import (
+    PUBLISHED_MBPS,
+    PUBLISHED_PACKETS_PERCENT,
+    PUBLISHED_RESPONSES_PERCENT,
+    LevelResult,
+    SharedResult,
+)
 from verdict.rule import IN_SUM, PER_LOAD, Rule
 from verdict.verdict import Candidate, GroupResult, GuardResult, ListResult, Verdict
 
@@ -18,15 +24,6 @@ PACING = (
     "sends the first ten segments of a connection at once, and the rest at twice the window in a round trip"
 )
 """What Linux does with a window that is paced, in words; measured on Linux 6.12."""
-
-CENTERS = {"AvgDC": "average", "SlowDC": "slow"}
-"""Data centres of the experiment of 2010, by their names in the back-cast."""
-
-PUBLISHED_PACKETS_PERCENT, PUBLISHED_RESPONSES_PERCENT, PUBLISHED_MBPS = 2.8, 6.1, 1.9
-"""Packets sent again, responses of which any was, and mean rate of the clients.
-
-Google's web, May 2011: N. Dukkipati et al., Proportional Rate Reduction for TCP, IMC 2011.
-"""
 
 GAINS = (name_of(GAIN, PER_LOAD), name_of(GAIN, IN_SUM))
 COSTS = (name_of(RESENT, PER_LOAD), name_of(RESENT, IN_SUM))

@@ -97,7 +97,7 @@ def experiment(
     }
 
 
-def judged(back_cast: Standing, *, month: str | None = None) -> Verdict:
+def decide_by(back_cast: Standing, *, month: str | None = None) -> Verdict:
     """The verdict on a policy that plainly saves too little."""
     evidence = noisy(np.random.default_rng(1), 2000, {FAR: (0.2, 0.0)})
     rule = dataclasses.replace(RULE, candidates=(FAR,), shown=(), guards=())
@@ -170,7 +170,7 @@ def test_an_old_table_of_lines_lowers_the_confidence_of_networks_drawn_from_it(
     outcomes = {
         month: (verdict.confidence, [reason.sentence for reason in verdict.reasons])
         for month in ("2027-10", "2027-11", None)
-        for verdict in [judged(known, month=month)]
+        for verdict in [decide_by(known, month=month)]
     }
     assert outcomes["2027-11"][0] == "low"
     assert outcomes["2027-11"][1][0] == (
@@ -234,7 +234,7 @@ def test_a_damaged_back_cast_silences_the_answer_and_says_what_to_do(
     (tmp_path / "cells.parquet").write_bytes(b"")
     damaged = read_standing(tmp_path)
     assert "is damaged (cells.parquet): move it away, or run" in damaged.broken[0]
-    assert judged(damaged).kind == "no answer"
+    assert decide_by(damaged).kind == "no answer"
 
 
 def test_without_a_back_cast_of_its_own_a_data_folder_has_the_one_that_comes_with_the_code(
@@ -256,7 +256,7 @@ def test_a_back_cast_of_another_instrument_lowers_the_confidence_and_says_what_t
     other = read_standing(tmp_path, of={name: shipped[name] for name in INSTRUMENT} | {"player": "other"})
     (reason,) = other.reasons
     assert "of another page player; run `firstflight replay backcast`" in reason.sentence
-    verdict = judged(other)
+    verdict = decide_by(other)
     assert (verdict.kind, verdict.confidence) == ("stays", "low")
 
 

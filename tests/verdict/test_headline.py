@@ -5,7 +5,7 @@ import pytest
 from releases.interval import Interval
 from replay.runs.policy import Policy
 from tests.verdict.made_up import FAR, PACED, TEN
-from verdict.headline import certainty, confirmation, differs, headline, is_told, nearest
+from verdict.headline import certainty, confirmation, describe_nearest, differs, headline, is_told
 from verdict.judgement import Again, Answer, GuardCheck, Judgement, Kind, Reason, Standing, recommend
 from verdict.ledger import GroupAnswer
 from verdict.rule import RULE
@@ -20,7 +20,7 @@ KEPT = tuple(
 )
 
 
-def judged(policy: Policy, standing: Standing, *, lower: float = 0.05, saved: float = 4.6) -> Judgement:
+def judge_as(policy: Policy, standing: Standing, *, lower: float = 0.05, saved: float = 4.6) -> Judgement:
     return Judgement(
         policy=policy,
         standing=standing,
@@ -46,7 +46,7 @@ def answer(
         policy=worth[0] if kind == "raise" else TEN,
         is_settled=kind != "open",
         judgements=tuple(
-            judged(policy, standing, saved=saved, lower=lower) for policy, standing in standings.items()
+            judge_as(policy, standing, saved=saved, lower=lower) for policy, standing in standings.items()
         ),
         guards=guards,
         again=Again(gain_percent=NOTHING, resent_pp=NOTHING),
@@ -56,7 +56,7 @@ def answer(
     )
 
 
-def told(own: Answer, others: dict[str, Answer] | None = None, *, mark: str = "") -> str:
+def state(own: Answer, others: dict[str, Answer] | None = None, *, mark: str = "") -> str:
     titles = {name: f"November {name}" for name in others or {}}
     recommended = recommend(own, others or {}, RULE)
     return headline(own, recommended, RULE, own="August 2025", others=titles, mark=mark).replace(
@@ -66,7 +66,7 @@ def told(own: Answer, others: dict[str, Answer] | None = None, *, mark: str = ""
 
 def test_what_every_list_confirms_is_said_to_be_set_with_every_list() -> None:
     own, other = (answer("raise", {FAR: "worth it"}) for _ in range(2))
-    assert told(own, {"2023": other, "2024": other}) == (
+    assert state(own, {"2023": other, "2024": other}) == (
         "Set the initial window to 16 segments, paced, where the handshake takes more than 100 ms, and keep "
         "10 elsewhere: the pages that it changes load in 4.6 % less time on the pages of August 2025, "
         "November 2023 and November 2024, for less than 2010 paid."
@@ -74,7 +74,7 @@ def test_what_every_list_confirms_is_said_to_be_set_with_every_list() -> None:
 
 
 def test_what_is_for_all_connections_changes_all_pages() -> None:
-    assert told(answer("raise", {PACED: "worth it"})) == (
+    assert state(answer("raise", {PACED: "worth it"})) == (
         "Set the initial window to 16 segments, paced: pages load in 4.6 % less time, for less than 2010 "
         "paid."
     )
@@ -83,7 +83,7 @@ def test_what_is_for_all_connections_changes_all_pages() -> None:
 def test_what_a_list_does_not_confirm_names_the_list_and_is_not_recommended() -> None:
     own = answer("raise", {FAR: "worth it", WIDE: "open"})
     denying, confirming = (answer("stays", {FAR: "open"}, lower=lower) for lower in (-0.2, 0.0))
-    assert told(own, {"2023": confirming, "2024": denying}) == (
+    assert state(own, {"2023": confirming, "2024": denying}) == (
         "Keep the initial window at 10 segments: 16 segments, paced, where the handshake takes more than 100 "
         "ms, are worth their price on the pages of August 2025, and the pages of November 2024 do not "
         "confirm it."
@@ -92,7 +92,7 @@ def test_what_a_list_does_not_confirm_names_the_list_and_is_not_recommended() ->
 
 def test_a_list_that_never_loaded_a_policy_does_not_confirm_it() -> None:
     own = answer("raise", {FAR: "worth it"})
-    assert "the pages of November 2023 do not confirm it" in told(
+    assert "the pages of November 2023 do not confirm it" in state(
         own, {"2023": answer("stays", {WIDE: "open"})}
     )
 
@@ -110,7 +110,7 @@ def test_what_is_not_shown_to_keep_a_guard_says_whom_it_would_harm(
 ) -> None:
     kept = GuardCheck(guard=SLOW, window=FAR, longer=Interval(0.2, 0.1, 0.3))
     guards = (GuardCheck(guard=OTHERS, window=FAR, longer=longer), kept)
-    assert told(answer(kind, {FAR: standing, PACED: "not worth it"}, guards=guards)) == (
+    assert state(answer(kind, {FAR: standing, PACED: "not worth it"}, guards=guards)) == (
         "Keep the initial window at 10 segments: 16 segments, paced, where the handshake takes more than 100 "
         f"ms, would be worth their price, but are not shown to spare {spared}."
     )
@@ -126,17 +126,17 @@ def test_what_is_not_shown_to_keep_a_guard_says_whom_it_would_harm(
 )
 def test_what_is_open_is_said_in_few_words(opened: list[Policy], what: str) -> None:
     standings: dict[Policy, Standing] = dict.fromkeys(opened, "open")
-    assert told(answer("open", standings | {Policy(20): "not worth it"}, guards=())) == (
+    assert state(answer("open", standings | {Policy(20): "not worth it"}, guards=())) == (
         f"Keep the initial window at 10 segments: whether {what} are worth their price is open."
     )
 
 
 def test_what_is_at_the_price_and_what_is_worth_nothing_is_said() -> None:
-    assert told(answer("stays", {PACED: "at the price", FAR: "not worth it"}, guards=())) == (
+    assert state(answer("stays", {PACED: "at the price", FAR: "not worth it"}, guards=())) == (
         "Keep the initial window at 10 segments: 16 segments, paced, for all connections save about what "
         "they cost by the price of 2010."
     )
-    assert told(answer("stays", {PACED: "not worth it", FAR: "not worth it"}, guards=())) == (
+    assert state(answer("stays", {PACED: "not worth it", FAR: "not worth it"}, guards=())) == (
         "Keep the initial window at 10 segments: no larger first flight saves enough time for what it sends "
         "again."
     )
@@ -145,7 +145,7 @@ def test_what_is_at_the_price_and_what_is_worth_nothing_is_said() -> None:
 def test_too_few_loads_tell_nothing() -> None:
     few = answer("open", {PACED: "open", FAR: "open"}, guards=(), saved=0.5)
     assert not is_told(few, RULE)
-    assert told(few) == (
+    assert state(few) == (
         "Keep the initial window at 10 segments: too few loads tell what a larger first flight saves."
     )
     assert is_told(answer("open", {PACED: "open"}, guards=()), RULE)
@@ -153,8 +153,8 @@ def test_too_few_loads_tell_nothing() -> None:
 
 def test_a_broken_chain_says_what_is_broken_and_illustrative_inputs_are_marked() -> None:
     broken = answer("no answer", {PACED: "worth it"}, broken=("The back-cast is damaged.",))
-    assert told(broken) == "No answer: The back-cast is damaged."
-    marked = told(answer("raise", {PACED: "worth it"}), mark="By the bundled pages, illustrative")
+    assert state(broken) == "No answer: The back-cast is damaged."
+    marked = state(answer("raise", {PACED: "worth it"}), mark="By the bundled pages, illustrative")
     assert marked.startswith(
         "By the bundled pages, illustrative: Set the initial window to 16 segments, paced:"
     )
@@ -217,18 +217,18 @@ def test_how_sure_it_is_names_what_makes_it_least_so() -> None:
 
 def test_what_comes_nearest_is_named_where_it_is_worth_its_price_per_load_alone() -> None:
     opened = answer("open", {FAR: "open"})
-    assert nearest(opened, FAR, RULE) == (
+    assert describe_nearest(opened, FAR, RULE) == (
         "Nearest are 16 segments, paced, where the handshake takes more than 100 ms: worth their price per "
         "load, but not shown to be so in sum."
     )
     one, other = ["November 2023"], ["November 2024"]
-    both = nearest(opened, FAR, RULE, agreeing=one + other)
+    both = describe_nearest(opened, FAR, RULE, agreeing=one + other)
     assert both.endswith(" The pages of November 2023 and November 2024 confirm them.")
-    mixed = nearest(opened, FAR, RULE, agreeing=one, disagreeing=other)
+    mixed = describe_nearest(opened, FAR, RULE, agreeing=one, disagreeing=other)
     assert mixed.endswith(" The pages of November 2023 confirm them, and the pages of November 2024 do not.")
-    none = nearest(opened, FAR, RULE, disagreeing=other)
+    none = describe_nearest(opened, FAR, RULE, disagreeing=other)
     assert none.endswith(" The pages of November 2024 do not confirm them.")
-    assert nearest(answer("open", {FAR: "open"}, lower=-0.05), FAR, RULE) == ""
-    assert nearest(answer("open", {FAR: "open"}, saved=1.5), FAR, RULE) == ""
-    assert nearest(answer("stays", {FAR: "not worth it"}), FAR, RULE) == ""
-    assert nearest(answer("open", {FAR: "open"}), None, RULE) == ""
+    assert describe_nearest(answer("open", {FAR: "open"}, lower=-0.05), FAR, RULE) == ""
+    assert describe_nearest(answer("open", {FAR: "open"}, saved=1.5), FAR, RULE) == ""
+    assert describe_nearest(answer("stays", {FAR: "not worth it"}), FAR, RULE) == ""
+    assert describe_nearest(answer("open", {FAR: "open"}), None, RULE) == ""

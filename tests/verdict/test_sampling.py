@@ -33,7 +33,7 @@ def planned(
     )
 
 
-def drawn(world: World, *, pages: int = 100, networks: int = 128, each: int = 1) -> Evidence:
+def make_draws(world: World, *, pages: int = 100, networks: int = 128, each: int = 1) -> Evidence:
     return world.evidence(np.random.default_rng(1), pages=pages, networks=networks, each=each)
 
 
@@ -44,7 +44,7 @@ def test_the_first_stage_has_every_window_over_two_networks_of_each_stratum() ->
 
 
 def test_a_stage_ends_at_the_next_look() -> None:
-    plan = planned(drawn(saving(2, 0.1)))
+    plan = planned(make_draws(saving(2, 0.1)))
     assert plan is not None
     assert plan.windows == (TEN, PACED)
     draws = plan.pages * sum(plan.networks.values())
@@ -53,7 +53,7 @@ def test_a_stage_ends_at_the_next_look() -> None:
 
 
 def test_networks_that_differ_more_are_drawn_more() -> None:
-    evidence = drawn(saving(2, 0.1), networks=512)
+    evidence = make_draws(saving(2, 0.1), networks=512)
     values = dict(evidence.values)
     noise = np.random.default_rng(2).standard_normal(len(evidence))
     for column in ("page_ms", "bytes_retransmitted"):
@@ -66,7 +66,7 @@ def test_networks_that_differ_more_are_drawn_more() -> None:
 
 def test_dear_networks_have_more_pages() -> None:
     world = dataclasses.replace(saving(2, 0.1), of_networks=0.02, of_pairs=0.2)
-    evidence = drawn(world, pages=200, networks=256, each=2)
+    evidence = make_draws(world, pages=200, networks=256, each=2)
     cheap, dear = (planned(evidence, prices=Prices(network=price, load=0.02)) for price in (0.001, 1.0))
     assert cheap is not None
     assert dear is not None
@@ -74,10 +74,10 @@ def test_dear_networks_have_more_pages() -> None:
 
 
 def test_nothing_follows_what_is_settled_or_without_budget() -> None:
-    settled = drawn(quiet(-20, 0.1), networks=512)
+    settled = make_draws(quiet(-20, 0.1), networks=512)
     assert judge([Look(evidence=settled, fraction=0.5)], RULE_OF_ONE, ends=False).is_settled
     assert planned(settled, fraction=0.5) is None
-    assert planned(drawn(saving(2, 0.1)), fraction=1.0) is None
+    assert planned(make_draws(saving(2, 0.1)), fraction=1.0) is None
 
 
 def test_the_incumbent_against_itself_takes_a_tenth_of_the_loads_at_most() -> None:
