@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, Response
 from pydantic import Field
 
+from api import drawing
 from api.charts import NARROW, STYLES, WIDE, Chart
 from api.computing import in_turn
 from api.explorer.comparison import Comparison, Subject, as_csv, compare, draw_png, listed
@@ -35,6 +36,7 @@ from api.statistics.series import series
 from api.stored.months import Variant
 from api.stored.shelf import Shelf, Version
 from releases.cdf import is_stated
+from releases.citation.licences import licence_page
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Statistic
@@ -57,6 +59,9 @@ POLICY = (
 
 FIGURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """Content-Security-Policy of an SVG, whose styles are within it; other sites may show it."""
+
+FOR_EVER = "public, max-age=31536000, immutable"
+"""Cache-Control of what has its version in its address."""
 
 SHOWN = 800
 """Width of the page's figure on a desktop, in CSS pixels."""
@@ -243,6 +248,20 @@ def svg_response(chart: Chart) -> Response:
 
 
 WidthQuery = Annotated[int, Query(ge=NARROW, le=2 * WIDE, description="width in CSS pixels")]
+
+
+@router.get("/explore/vega-embed-{version}.js", name="vega", response_class=Response)
+def vega(request: Request, version: str) -> Response:
+    """Vega for the figures of pages, at an address that changes with its content."""
+    if version != drawing.VEGA:
+        raise Problem("not-found", f"there is no Vega-Embed of vl-convert {version!r}, but of {drawing.VEGA}")
+    relate(request, "license", licence_page("BSD-3-Clause"))
+    prepared = request.app.state.prepared
+    return Response(
+        drawing.library(prepared and prepared.folder),
+        media_type=MEDIA_TYPES[".js"],
+        headers={"Cache-Control": FOR_EVER},
+    )
 
 
 @router.get("/explore.svg", name="explorer_svg", response_class=Response)

@@ -58,8 +58,8 @@ class Answer(Response):
         """The answer for a response of `route`, by which the metrics count it."""
         super().__init__(response.body, response.status_code)
         self.raw_headers = response.raw_headers
-        self.headers.update({"ETag": f'"{key}"', "Cache-Control": CACHE_CONTROL})
-        for name, value in HEADERS.items():
+        self.headers["ETag"] = f'"{key}"'
+        for name, value in {**HEADERS, "Cache-Control": CACHE_CONTROL}.items():
             self.headers.setdefault(name, value)
         self.route = route
         self.etag = f'"{key}"'

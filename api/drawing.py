@@ -1,0 +1,98 @@
+"""Drawing in a process apart, with a limit of time, and Vega for readers' browsers.
+
+Vega, which vl-convert runs, holds Python's lock while it draws: in the service's own process no other request
+would be answered meanwhile, and nothing could end it. The process begins with the first drawing.
+"""
+
+import atexit
+import functools
+import importlib.metadata
+import importlib.resources
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable
+from multiprocessing.pool import Pool
+from pathlib import Path
+from typing import TypeVar
+
+from api.computing import current, too_costly
+from storage.staging import write_whole
+
+T = TypeVar("T")
+
+LIMIT_S = 15.0
+"""Seconds from its begin after which a drawing is stopped: a hundred times what one takes on a free core."""
+
+BUNDLING_S = 120.0
+"""The same of Vega's module, which no stranger's choice makes larger."""
+
+DRAWINGS = 500
+"""Drawings after which another process takes over, which bounds what a drawing may leave behind in memory."""
+
+_ONE_AT_A_TIME = threading.Lock()
+
+VEGA = importlib.metadata.version("vl-convert-python")
+"""Version of vl-convert, which brings the Vega that draws in the service and in browsers."""
+
+MODULE = "export { vegaEmbed };"
+"""What browsers import."""
+
+
+@functools.cache
+def _process() -> Pool:
+    pool = multiprocessing.get_context("spawn").Pool(1, _leave_interrupts, maxtasksperchild=DRAWINGS)
+    atexit.register(pool.terminate)
+    return pool
+
+
+def _leave_interrupts() -> None:
+    """Leave Ctrl-C to the service, which ends this process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def draw(function: Callable[..., T], *arguments: object, limit_s: float = LIMIT_S) -> T:
+    """Return what `function` draws of its arguments, in the process apart.
+
+    Both must be picklable. Problem `too-costly` if it takes longer than `limit_s`; the process then ends.
+    """
+    with _ONE_AT_A_TIME:
+        current().check()  # nobody may wait for it any more
+        pool = _process()
+        try:
+            return pool.apply_async(function, arguments).get(limit_s)
+        except multiprocessing.TimeoutError:
+            atexit.unregister(pool.terminate)
+            pool.terminate()
+            _process.cache_clear()
+            raise too_costly(f"more than {limit_s:g} s of drawing") from None
+
+
+def bundle() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one module of JavaScript, below their licences.
+
+    They are the versions that draw in the service, from vl-convert, which uv.lock pins by its checksum.
+    """
+    import vl_convert
+
+    licences = importlib.resources.files("api").joinpath("static/vega-licences.txt").read_text("utf-8")
+    return f"/*!\n{licences}*/\n{vl_convert.javascript_bundle(MODULE)}"
+
+
+def library(folder: Path | None) -> str:
+    """Return the same, from a file in `folder` if it was made before: making it takes seconds."""
+    if folder is None:
+        return _made_once()
+    path = folder / f"vega-embed-{VEGA}.js"
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        folder.mkdir(parents=True, exist_ok=True)
+        made = _made_once()
+        write_whole(path, made.encode())
+        return made
+
+
+@functools.cache
+def _made_once() -> str:
+    return draw(bundle, limit_s=BUNDLING_S)
