@@ -112,6 +112,13 @@ def policies_of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, 
     )
 
 
+def fractions_of(facts: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Return the part of the budget that is used at the end of each stage; arms are no stages."""
+    budget_s = 60 * msgspec.convert(facts[0]["plan"]["asked"], ReplayFile).budget_minutes
+    seconds = itertools.accumulate(stage["core_s"] for stage in facts if stage["plan"].get("arm") is None)
+    return [min(used_s / budget_s, 1.0) for used_s in seconds]
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Read:
     file: ReplayFile
@@ -128,14 +135,14 @@ def _read(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> _Re
     staged = [(table, stage) for table, stage, name in zip(tables, facts, names, strict=True) if name is None]
     plans = [plan_of_facts(stage["plan"]["stage"]) for _, stage in staged]
     drawn = question.networks(plans)
-    seconds = list(itertools.accumulate(stage["core_s"] for _, stage in staged))
+    fractions = fractions_of(facts)
     read = functools.partial(read_evidence, incumbent=incumbent, sites=sites)
     looks = []
     for at in range(len(staged)):
         networks = [network_of(network) for stage in drawn[: at + 1] for network in stage]
         loads = pa.concat_tables([table for table, _ in staged[: at + 1]])
         evidence = read(loads, networks, arm=question.conditions)
-        looks.append(Look(evidence=evidence, fraction=min(seconds[at] / (60 * file.budget_minutes), 1.0)))
+        looks.append(Look(evidence=evidence, fraction=fractions[at]))
     of_arms = {}
     for table, name in zip(tables, names, strict=True):
         if name is not None:

@@ -10,6 +10,10 @@ from firstflight.commands.replay.sources import BUNDLED, find_source
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from storage.data_lock import InUse, making
+from verdict.replay_file import command_of
+from verdict.replayed import fractions_of
+from verdict.rule import next_look
+from verdict.stages import read_facts, stage_places
 from verdict.stored import FILE, decode
 from verdict.verdict import Verdict, asked_of_others
 
@@ -67,7 +71,9 @@ def confirm_answer(
     settings: Settings = ctx.obj
     with one_line(*EXPECTED, InUse), making(settings.data_dir):
         source = find_source(settings, deciding)
-        verdict = read_verdict(find_decision(settings.replays, source.folder, wanted))
+        decision = find_decision(settings.replays, source.folder, wanted)
+        verdict = decode((decision / FILE).read_bytes())
+        check_over(decision, verdict)
     policies = [str(policy) for policy in asked_of_others(verdict)]
     if not policies:
         click.echo("Nothing is worth it or seems to be: there is nothing to confirm.", err=True)
@@ -98,6 +104,11 @@ def find_decision(root: Path, crawl: str, wanted: str | None) -> Path:
     return known[chosen[0]]
 
 
-def read_verdict(folder: Path) -> Verdict:
-    """Return a decision's verdict; ReplayError if it is of another version."""
-    return decode((folder / FILE).read_bytes())
+def check_over(folder: Path, verdict: Verdict) -> None:
+    """Raise ValueError if a decision was stopped before all was settled and before its budget was used."""
+    if verdict.is_settled or verdict.broken:
+        return
+    facts = [read_facts(place) for place in stage_places(folder)]
+    if facts and next_look(verdict.rule.looks, fractions_of(facts)[-1]) is not None:
+        command = command_of(facts[0]["plan"]["asked"])
+        raise ValueError(f"{folder.name} was stopped before its end: go on with it by `{command}` first")

@@ -4,12 +4,15 @@ import dataclasses
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
+from firstflight.commands.replay.confirm import check_over
 from firstflight.main import main
 from recordings.pages.sets import AUGUST_2025
 from replay.runs.policy import Policy
+from replay.runs.replay_folder import store_loads
 from tests.verdict.made_up import FAR, PACED, noisy
 from verdict.judgement import Look
 from verdict.rule import RULE
@@ -44,6 +47,21 @@ def test_others_are_asked_about_what_is_worth_it_or_else_about_what_is_open_and_
     assert open_.of(FAR).standing == "open"
     assert asked_of_others(open_) == (FAR,)
     assert asked_of_others(decided({PACED: dear})) == ()
+
+
+def test_a_decision_that_was_stopped_before_its_budget_is_gone_on_with_before_it_is_confirmed(
+    tmp_path: Path,
+) -> None:
+    folder, asked = tmp_path / f"{AUGUST}.01234567", {"budget_minutes": 4}
+    stopped = decided({FAR: (3.0, 0.05), PACED: (1.5, 0.5)}, noise=0.1, fraction=1 / 8)
+    loads = pa.table({"page_ms": [1.0]})
+    store_loads(folder / "stage-01", "stage", loads, {"core_s": 30.0, "plan": {"asked": asked}})
+    with pytest.raises(ValueError, match=r"stopped before its end.*`firstflight replay run edition") as told:
+        check_over(folder, stopped)
+    assert "--set budget_minutes=4" in str(told.value)
+    check_over(folder, decided({FAR: (6.0, 0.05)}))
+    store_loads(folder / "stage-02", "stage", loads, {"core_s": 210.0, "plan": {"asked": asked}})
+    check_over(folder, stopped)
 
 
 @pytest.mark.process
