@@ -19,10 +19,8 @@ from api.explorer import routes as explorer
 from api.finding import routes as finding
 from api.http.hosts import Hosts, PlainRequests, trusted_names
 from api.http.middleware import CommonHeaders, HeadAsGet, Preflight
-from api.http.overload import Overload
-from api.http.problems import answer_with_problems
-from api.http.redirects import answer_with_redirects
-from api.lab import routes as lab_routes
+from api.http.problems import Overload, answer_with_problems, answer_with_redirects
+from api.kept_answers import KeptAnswers
 from api.lab.queue import Queue
 from api.outside import routes as outside_routes
 from api.reference import routes as reference
@@ -35,16 +33,18 @@ from api.routes import (
     v1,
     visits,
 )
+from api.routes import (
+    lab as lab_routes,
+)
 from api.routes.parameters import only_known_parameters, whole_names
-from api.routes.remembered import Front, Memory
-from api.rows.reader import RowReader
+from api.rows.query import RowReader
+from api.rows.sites import SiteTables
+from api.service import KeptFirst, Service
 from api.site_pages import history, listing
 from api.site_pages import routes as site_pages
-from api.site_pages.table import SiteTables
 from api.statistics import changes, first_flight, series
-from api.stored.held import HeldReleases
-from api.stored.library import LOOKED_AT_EVERY_S, Library
-from api.stored.prepared import Prepared, keep_prepared
+from api.stored.open_releases import LOOKED_AT_EVERY_S, OpenReleases
+from api.stored.prepared import keep_prepared
 from releases.outside.points import Point, load_points, to_text
 
 if TYPE_CHECKING:
@@ -100,15 +100,16 @@ A_REDIRECT: dict[str, Any] = {
 @contextlib.asynccontextmanager
 async def _until_the_end(app: FastAPI) -> AsyncIterator[None]:
     """Prepare releases while the service runs, and end the replay that runs when it ends."""
-    prepared: Prepared | None = app.state.prepared
-    keeping = asyncio.create_task(keep_prepared(prepared, app.state.library)) if prepared else None
+    service: Service = app.state.service
+    prepared = service.releases.prepared
+    keeping = asyncio.create_task(keep_prepared(prepared, service.releases.shelf)) if prepared else None
     yield
     if keeping is not None:
         keeping.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await keeping
-    if app.state.lab is not None:
-        await app.state.lab.close()
+    if service.lab is not None:
+        await service.lab.close()
 
 
 def create_app(
@@ -137,8 +138,24 @@ def create_app(
     are what others counted; by default the bundled points. `lab` is the queue of pages to be replayed;
     without it the lab is off.
     """
-    library = Library(
-        releases, reports, progress=progress, allowed_signers=allowed_signers, every_s=looked_at_every_s
+    outside = load_points() if outside_points is None else list(outside_points)
+    opened = OpenReleases(
+        releases,
+        reports,
+        progress=progress,
+        allowed_signers=allowed_signers,
+        prepared=prepared,
+        every_s=looked_at_every_s,
+    )
+    service = Service(
+        releases=opened,
+        rows=RowReader(opened),
+        sites=SiteTables(opened),
+        answers=KeptAnswers(depends_on=repr((base_url, contact, to_text(outside), lab is None))),
+        outside=outside,
+        base_url=base_url,
+        contact=contact,
+        lab=lab,
     )
     app = FastAPI(
         title="firstflight",
@@ -155,25 +172,19 @@ def create_app(
         dependencies=[Depends(only_known_parameters), Depends(whole_names)],
         responses={"307": A_REDIRECT, "4XX": A_PROBLEM, "5XX": A_PROBLEM},
     )
-    files = Prepared(prepared, releases) if prepared else None
-    app.state.library, app.state.prepared = library, files
-    app.state.held, app.state.rows = HeldReleases(library, files), RowReader(library, files)
-    app.state.site_tables = SiteTables(library)
+    app.state.service = service
     # A route is looked for among all others, which took a fifth of the time of a distribution.
-    app.state.path_of = functools.lru_cache(PATHS)(app.url_path_for)
-    app.state.outside = load_points() if outside_points is None else list(outside_points)
-    app.state.memory = Memory(depends_on=repr((base_url, contact, to_text(app.state.outside), lab is None)))
-    app.state.base_url, app.state.contact, app.state.lab = base_url, contact, lab
+    app.url_path_for = functools.lru_cache(PATHS)(app.url_path_for)  # type: ignore[method-assign]
     for router in ROUTERS:
         app.include_router(router)
     answer_with_problems(app, pages.problem_page)
     answer_with_redirects(app)
     trusted = trusted_names(base_url, trusted_hosts)
-    add_layers(app, Hosts(trusted=trusted, base_url=base_url, listens_at=listens_at), metrics)
+    add_layers(app, service, Hosts(trusted=trusted, base_url=base_url, listens_at=listens_at), metrics)
     return app
 
 
-def add_layers(app: FastAPI, hosts: Hosts, metrics: CollectorRegistry | None) -> None:
+def add_layers(app: FastAPI, service: Service, hosts: Hosts, metrics: CollectorRegistry | None) -> None:
     """Add what every request passes, the outermost last."""
     app.add_middleware(HeadAsGet)
     # Reading Parquet takes a range of the last bytes of a file, which needs leave.
@@ -185,7 +196,7 @@ def add_layers(app: FastAPI, hosts: Hosts, metrics: CollectorRegistry | None) ->
         max_age=PREFLIGHT_S,
     )
     app.add_middleware(CommonHeaders)
-    app.add_middleware(Front, app.state.library, app.state.memory)
+    app.add_middleware(KeptFirst, service.releases, service.answers)
     app.add_middleware(PlainRequests, hosts)
     app.add_middleware(Overload)
     if metrics is not None:
@@ -193,4 +204,4 @@ def add_layers(app: FastAPI, hosts: Hosts, metrics: CollectorRegistry | None) ->
         from api.http.metrics import Metered, count_damaged
 
         app.add_middleware(Metered, metrics)
-        count_damaged(lambda: app.state.library.shelf().damaged, metrics)
+        count_damaged(lambda: service.releases.shelf().damaged, metrics)

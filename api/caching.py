@@ -17,7 +17,7 @@ class Bounded(Generic[V]):
     def __init__(self, most: int) -> None:
         """`most` is the maximum total size, in the unit of `put`'s sizes: bytes, or 1 per value."""
         self._most = most
-        self._held = 0
+        self._size = 0
         self._values: collections.OrderedDict[Hashable, tuple[V, int]] = collections.OrderedDict()
         self._lock = threading.Lock()
         self._computing: weakref.WeakValueDictionary[Hashable, threading.Lock] = weakref.WeakValueDictionary()
@@ -51,11 +51,11 @@ class Bounded(Generic[V]):
         """Cache a value, and drop the least recently used ones to make room."""
         with self._lock:
             _, before = self._values.pop(key, (None, 0))
-            self._held -= before
+            self._size -= before
             if size > self._most:
                 return
             self._values[key] = (value, size)
-            self._held += size
-            while self._held > self._most:
+            self._size += size
+            while self._size > self._most:
                 _, (_, gone) = self._values.popitem(last=False)
-                self._held -= gone
+                self._size -= gone

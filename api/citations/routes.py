@@ -18,15 +18,15 @@ from api.routes.annual_reports import present, relate_to_report
 from api.routes.pages import page
 from api.routes.parameters import CrawlPath, ReportVersionPath, ShelfDep, VersionPath, YearPath
 from api.routes.provenance import relate_to_release
-from api.routes.remembered import Remembered
 from api.routes.works import content_of, figures_of, page_of, release_work, report_metadata, report_work
+from api.service import Kept, service_of
 from api.stored.shelf import Report
 from releases.citation.forms import FORMS, cite
 from releases.citation.work import NotCitable, Work
 from storage.report_versions import PAGE
 
-router = APIRouter(route_class=Remembered, tags=["citations"])
-pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
+router = APIRouter(route_class=Kept, tags=["citations"])
+pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 ROWS = 12
 """Rows of the data that the page shows; the file has all."""
@@ -160,7 +160,7 @@ def read_command(request: Request, report: Report, figure: str) -> str:
     """The command that computes the figure's data again, as the report states it; empty if it states none."""
     if INDEX not in report.files:
         return ""
-    path, _ = request.app.state.library.file(report, INDEX)
+    path, _ = service_of(request).releases.file(report, INDEX)
     listed: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     return next((entry["recompute"] for entry in listed if entry["id"] == figure), "")
 
@@ -179,7 +179,7 @@ def read_rows(request: Request, report: Report, name: str) -> FirstRows:
     """The first rows of the figure's data; none if the report has no such file."""
     if name not in report.files:
         return FirstRows()
-    path, _ = request.app.state.library.file(report, name)
+    path, _ = service_of(request).releases.file(report, name)
     lines = csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline=""))
     columns = next(lines, [])
     rows = list(itertools.islice(lines, ROWS))

@@ -9,17 +9,16 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from api.charts import Chart, Mark, Plot, Scale, for_screens, path, plot_width, round_axis, steps_between
-from api.http.problems import Problem
-from api.http.redirects import Elsewhere
+from api.http.problems import Elsewhere, Problem
 from api.routes.pages import page
 from api.routes.parameters import CrawlPath, ShelfDep
-from api.routes.remembered import Remembered
+from api.service import Kept
 from api.stored.shelf import Shelf
 from releases.formatting import grouped
 from schema.vocabulary import OUR_FAULT
 from storage.progress import Hour, Progress
 
-router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 BOUNDS = {
     "visited": "sites with a final visit",

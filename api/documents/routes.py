@@ -8,18 +8,17 @@ from fastapi.responses import HTMLResponse, Response
 
 from api.documents import shelved
 from api.http.links import relate
-from api.http.problems import Problem
-from api.http.redirects import Elsewhere
+from api.http.problems import Elsewhere, Problem
 from api.routes.files import MEDIA_TYPES
 from api.routes.pages import page
 from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
 from api.routes.provenance import relate_to_release
-from api.routes.remembered import Remembered
+from api.service import Kept
 from releases.citation.licences import licence_page
 from schema.computed_tables import MEASURES
 from schema.dictionary import dictionary
 
-router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 DICTIONARY = "dictionary"
 """Name of the data dictionary, which is a document without a file."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from api.charts import decades
 from api.routes.pages import label
-from api.stored.held import HeldSample
+from api.stored.open_releases import KeptSample
 from releases.formatting import grouped, stated
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Estimate, Statistic, estimate
@@ -18,7 +18,7 @@ STEPS = 240
 TAIL = 0.005
 """Share of items at either end for which no axis is made longer."""
 
-Subject = HeldSample | str
+Subject = KeptSample | str
 """What a curve is drawn of: a sample, or the sentence that says why it is not known."""
 
 
@@ -181,7 +181,7 @@ def _curve(subject: Subject, *, release: str, windows: Sequence[int], mss: int) 
     )
 
 
-def _steps(held: HeldSample, exact: Sequence[int]) -> tuple[tuple[int, float], ...]:
+def _steps(held: KeptSample, exact: Sequence[int]) -> tuple[tuple[int, float], ...]:
     """Steps to draw, with the value at each size of `exact` that is not below the smallest item."""
     thinned = dict(held.points(STEPS).steps)
     values = {size: held.sample.cdf.fit(1, mss=size).share for size in exact}

@@ -28,10 +28,10 @@ from api.routes.files import MEDIA_TYPES
 from api.routes.pages import label, page, stated_first
 from api.routes.parameters import MeasuresQuery, MssQuery, PinnedShelfDep, ShelfDep
 from api.routes.provenance import quality
-from api.routes.remembered import Remembered
 from api.routes.strata import Asked
 from api.routes.works import release_metadata
 from api.rows.query import TABLES
+from api.service import Kept, service_of
 from api.statistics.series import series
 from api.stored.months import Variant
 from api.stored.shelf import Shelf, Version
@@ -42,7 +42,7 @@ from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Statistic
 from schema.computed_tables import MEASURES
 
-router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 DEFAULT_MEASURES = ("responses", "responses_iw_limited", "first_flights", "pages")
 SEGMENTS = (1220, 1360, 1430, 1448, 1460)
@@ -148,7 +148,7 @@ def _newest(request: Request, shelf: Shelf) -> list[Version]:
 def _stated(request: Request, chosen: Sequence[Version], stratum: Asked) -> list[str]:
     """Those of the default measures that have the stratum, and whose shares the first release states; if
     there is none, all that have it."""
-    counts = request.app.state.held.counts(chosen[0]) if chosen else {}
+    counts = service_of(request).releases.counts(chosen[0]) if chosen else {}
     measures = [measure for measure in DEFAULT_MEASURES if stratum.is_of(measure)]
     return [measure for measure in measures if counts and is_stated(counts[measure])] or measures
 

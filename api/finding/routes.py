@@ -14,14 +14,13 @@ from api.http.links import link
 from api.routes.pages import TEMPLATES, answer_of, page, static, with_form
 from api.routes.parameters import ShelfDep
 from api.routes.provenance import best_first
-from api.routes.remembered import Remembered
+from api.service import Kept, service_of
 from api.site_pages.listing import part_of_host, spellings
-from api.site_pages.table import SiteTables
 from api.stored.shelf import Shelf
 from schema.computed_tables import MEASURES
 from schema.dictionary import dictionary
 
-router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 MOST_ENTRIES = 50
 """Entries of the feed, the newest first."""
@@ -76,7 +75,7 @@ def search(
 
 def _sites(request: Request, shelf: Shelf, text: str) -> list[str]:
     """Hosts of sites that a text means, contains or resembles."""
-    tables: SiteTables = request.app.state.site_tables
+    tables = service_of(request).sites
     named = [
         version
         for version in map(shelf.newest, shelf.crawls)

@@ -1,8 +1,17 @@
 """Tells clients apart by their addresses, so that each has a share of what the service can do."""
 
-import ipaddress
+from __future__ import annotations
 
-from starlette.types import Scope
+import collections
+import contextlib
+import ipaddress
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
+    from api.http.problems import Problem
 
 NETWORK_BITS = 64
 """Length of the prefix by which IPv6 clients are told apart: one client has all addresses of it."""
@@ -29,3 +38,27 @@ def client_of(scope: Scope) -> str:
         return identify_client(address)
     except ValueError:
         return address
+
+
+class Places:
+    """Places of which each client has a share."""
+
+    def __init__(self, most: int, each: int, refuse: Callable[[], Problem]) -> None:
+        """There are `most`, `each` of one client at most; `refuse` makes the problem of who gets none."""
+        self._most = most
+        self._each = each
+        self._refuse = refuse
+        self._taken: collections.Counter[str] = collections.Counter()
+
+    @contextlib.contextmanager
+    def take(self, client: str) -> Iterator[int]:
+        """Hold a place within the block; yields how many the client has. Problem if there is none for it."""
+        if self._taken.total() >= self._most or self._taken[client] >= self._each:
+            raise self._refuse()
+        self._taken[client] += 1
+        try:
+            yield self._taken[client]
+        finally:
+            self._taken[client] -= 1
+            if not self._taken[client]:
+                del self._taken[client]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def link(request: Request, name: str, /, **parameters: object) -> str:
     """The URL of a route; only its path where no base URL is known."""
-    return _based(request, str(request.app.state.path_of(name, **parameters)))
+    return _based(request, str(request.app.url_path_for(name, **parameters)))
 
 
 def own_link(request: Request, **changed: object) -> str:

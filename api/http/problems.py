@@ -1,5 +1,5 @@
-"""Errors of the service as problem details (RFC 9457): their kinds,
-and the handler that answers with them."""
+"""Answers in place of what was asked for: problem details (RFC 9457) by their kinds; redirects to what an
+address means at the moment; and 503 where the process has no descriptor left."""
 
 import contextlib
 import dataclasses
@@ -7,20 +7,25 @@ import http
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.http.middleware import HEADERS
-from api.http.redirects import without_slash
 from storage.exhaustion import is_exhaustion, reraise_exhaustion
 
 MEDIA_TYPE = "application/problem+json"
 
 RETRY_AFTER_S = "5"
 """Value of Retry-After where no descriptor is left: about the time until idle connections are closed."""
+
+PATHSEND = "http.response.pathsend"
+"""Extension of ASGI by which a server opens a file itself."""
 
 NO_DESCRIPTOR = "the service has too many files and connections open: try again in a few seconds"
 
@@ -204,3 +209,84 @@ def answer_with_problems(app: FastAPI, as_page: Callable[[Request, Problem], str
 
     for kind in (Problem, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)
+
+
+class Elsewhere(Exception):
+    """Raised where another address answers the request; it becomes a redirect."""
+
+    def __init__(self, location: str) -> None:
+        """`location` is a path on this service, with its query if it has one."""
+        super().__init__(location)
+        self.location = location
+
+
+async def _redirect(_request: Request, exc: Exception) -> RedirectResponse:
+    """Redirect temporarily (307): the address may mean something else tomorrow, so no cache may keep it."""
+    assert isinstance(exc, Elsewhere)
+    return RedirectResponse(exc.location, status_code=307, headers={"Cache-Control": "no-store"})
+
+
+def without_slash(request: Request) -> RedirectResponse | None:
+    """Redirect from an address of no route that ends with a slash to the one without, if that has a route;
+    else None.
+
+    Links of pages are paths from the root, so that a page is the same at both.
+    """
+    if "route" in request.scope:
+        return None
+    path = request.scope["path"].rstrip("/")
+    # Two slashes at the beginning would lead to another host.
+    if path == request.scope["path"] or not path or path.startswith("//"):
+        return None
+    scope = {**request.scope, "path": path}
+    if all(route.matches(scope)[0] is not Match.FULL for route in request.app.routes):
+        return None
+    query = request.scope["query_string"].decode("latin-1")
+    return RedirectResponse(quote(path) + (f"?{query}" if query else ""), status_code=308)
+
+
+def answer_with_redirects(app: FastAPI) -> None:
+    """Answer every `Elsewhere` with its redirect."""
+    app.add_exception_handler(Elsewhere, _redirect)
+
+
+class Overload:
+    """Answers exhaustion with 503, and cuts an answer that has begun.
+
+    The head of an answer is held back until its first bytes are there, because a file is opened between them.
+    The server itself must open no file: it would answer 404 where it cannot.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap `app`."""
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        head: Message | None = None
+        has_begun = False
+
+        async def send_with_body(message: Message) -> None:
+            nonlocal head, has_begun
+            if message["type"] == "http.response.start":
+                head = message
+                return
+            if head is not None:
+                has_begun = True
+                begin, head = head, None
+                await send(begin)
+            await send(message)
+
+        extensions = scope.get("extensions", {})
+        scope["extensions"] = {name: extensions[name] for name in extensions if name != PATHSEND}
+        try:
+            await self.app(scope, receive, send_with_body)
+        except Exception as exc:
+            if not is_exhaustion(exc):
+                raise
+            if not has_begun:
+                answer = problem_response(from_exception(exc), scope["path"])
+                await answer(scope, receive, send)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from api.computing import busy
-from api.http.places import Places
+from api.http.clients import Places
 from api.http.problems import Problem
 from api.lab.page_replay import PageReplay
 

@@ -18,14 +18,14 @@ from api.outside.years import YearsRow
 from api.routes.answers import AnswerModel
 from api.routes.pages import page
 from api.routes.parameters import ClientQuery, OutsideQuery, ShelfDep
-from api.routes.remembered import Remembered
+from api.service import Kept, service_of
 from releases.citation.licences import licence_page
 from releases.formatting import interval_text
 from releases.outside.lines import draw_lines
 from releases.outside.points import Point, to_text
 from releases.outside.series import BREAKS, CHANGELOG, KINDS, Kind, Statistic
 
-router = APIRouter(route_class=Remembered)
+router = APIRouter(route_class=Kept)
 
 
 class OutsideValue(AnswerModel):
@@ -83,7 +83,7 @@ class YearsAnswer(AnswerModel):
 
 def choose_points(request: Request, series: Sequence[str] = (), client: str | None = None) -> list[Point]:
     """The points of some series and a client, or all."""
-    points: Sequence[Point] = request.app.state.outside
+    points: Sequence[Point] = service_of(request).outside
     return [
         point
         for point in points
@@ -162,7 +162,7 @@ def read_over_the_years(request: Request, shelf: ShelfDep, wanted: AskedFormat) 
     Shares that fit of recorded sets and of Google's services of 2010, which are not comparable with each
     other, since their lists differ; and changes over the same sites of two sets.
     """
-    sets = years.read_sets(shelf, request.app.state.library)
+    sets = years.read_sets(shelf, service_of(request).releases)
     rows = [*years.list_rows(sets, years.pair_sets(sets)), *larger_window.list_rows()]
     return rows_as_csv(row.model_dump() for row in rows) if wanted == CSV else YearsAnswer(rows=rows)
 
@@ -171,7 +171,7 @@ def read_over_the_years(request: Request, shelf: ShelfDep, wanted: AskedFormat) 
 def over_the_years(request: Request, shelf: ShelfDep) -> Response:
     """What fits over sixteen years, as others recorded it, and the weight of pages, as others counted it."""
     points = choose_points(request)
-    sets = years.read_sets(shelf, request.app.state.library)
+    sets = years.read_sets(shelf, service_of(request).releases)
     pairs = years.pair_sets(sets)
     relate_to_publisher(request, points)
     dates = sorted(point.date for point in points)
@@ -206,7 +206,7 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
 )
 def over_the_years_svg(request: Request, shelf: ShelfDep, width: WidthQuery = WIDE) -> Response:
     """Shares of responses that fit into 3, 10 and 30 segments, by year, as SVG."""
-    sets = years.read_sets(shelf, request.app.state.library)
+    sets = years.read_sets(shelf, service_of(request).releases)
     if not sets:
         raise Problem("no-such-crawl", "there is no recorded set of another year")
     return svg_response(draw_picture(sets, years.across_years(years.pair_sets(sets)), width=width))

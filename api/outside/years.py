@@ -12,8 +12,8 @@ from api.http.problems import suppress_problems
 from api.routes.answers import AnswerModel
 from api.routes.provenance import quality
 from api.statistics.changes import read
-from api.stored.library import Library
 from api.stored.months import Variant
+from api.stored.open_releases import OpenReleases
 from api.stored.shelf import Shelf, Version
 from recordings.pages.same_sites import are_joined, recorded_on, sites_of, values_of
 from recordings.pages.sets import SETS
@@ -141,13 +141,13 @@ def find_own_months(shelf: Shelf) -> list[Version]:
     )
 
 
-def read_sets(shelf: Shelf, library: Library) -> list[RecordedSet]:
+def read_sets(shelf: Shelf, releases: OpenReleases) -> list[RecordedSet]:
     """The sets that come with the code and are on the shelf, the earliest first, without damaged ones."""
     sets = []
     for version in (shelf.newest(name) for name in shelf.crawls):
         if version.is_sound and version.readable.manifest.list_id in SETS:
             with suppress_problems():
-                sets.append(read(library, version, functools.partial(read_set, version)))
+                sets.append(read(releases, version, functools.partial(read_set, version)))
     return sorted(sets, key=lambda recorded: recorded.at)
 
 

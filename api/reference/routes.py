@@ -13,13 +13,13 @@ from api.http.problems import Problem
 from api.routes.pages import page
 from api.routes.parameters import ShelfDep
 from api.routes.provenance import best_first
-from api.routes.remembered import Remembered
 from api.routes.works import figures_of, stated
+from api.service import Kept, service_of
 from api.stored.shelf import Shelf
 from releases.citation.licences import licence_page
 from storage.exhaustion import reraise_exhaustion
 
-router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 SWAGGER_UI = {
     "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
@@ -93,7 +93,7 @@ def _facts_of_releases(request: Request, shelf: Shelf) -> dict[str, Any]:
     facts |= {"crawl": crawl, "version": sound[0].version, "from": crawl, "to": crawl}
     facts["name"] = "distribution.parquet"
     try:
-        path, _ = request.app.state.library.file(sound[0], "visit.parquet")
+        path, _ = service_of(request).releases.file(sound[0], "visit.parquet")
     except Problem as problem:
         reraise_exhaustion(problem)
         return facts

@@ -14,21 +14,20 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from api.http.etags import CACHE_CONTROL
 from api.http.links import link, relate
-from api.http.problems import Problem
-from api.http.redirects import Elsewhere
+from api.http.problems import Elsewhere, Problem
+from api.kept_answers import CACHE_CONTROL
 from api.routes.files import A_FILE, IMMUTABLE, stored
 from api.routes.pages import TEMPLATES, page, surroundings
 from api.routes.parameters import FilePath, ReportVersionPath, ShelfDep, YearPath
 from api.routes.provenance import REPORT_LICENCE
-from api.routes.remembered import Remembered
 from api.routes.works import figures_of, report_metadata, stated
+from api.service import Kept, service_of
 from api.stored.shelf import Report, Shelf
 from storage.report_versions import PAGE
 
 published = APIRouter()
-pages = APIRouter(default_response_class=HTMLResponse, route_class=Remembered)
+pages = APIRouter(default_response_class=HTMLResponse, route_class=Kept)
 others = APIRouter()
 ROUTERS = (published, pages, others)
 """Routers in the order in which they are asked: the paths of a later one include those of an earlier one."""
@@ -191,7 +190,7 @@ def newest_file(request: Request, shelf: ShelfDep, year: YearPath, name: str) ->
 
 def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response:
     """A page of a version, with the line that says how the version stands."""
-    path, _ = request.app.state.library.file(report, name)
+    path, _ = service_of(request).releases.file(report, name)
     line = TEMPLATES.get_template("standing.html").render(
         report=report,
         standing=shelf.standing(report),

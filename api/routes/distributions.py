@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from api.routes.answers import DistributionAnswer, FitAnswer, QuantileAnswer
-from api.stored.held import HeldSample
+from api.stored.open_releases import KeptSample
 from releases.cdf import Fit
 from releases.strata.sample import share_intervals
 from releases.strata.statistics import FEW_SITES, NO_KNOWN_SIZE
@@ -12,7 +12,7 @@ from schema.computed_tables import MEASURES
 
 
 def distributions(
-    samples: Mapping[str, HeldSample], *, windows: Sequence[int], mss: int
+    samples: Mapping[str, KeptSample], *, windows: Sequence[int], mss: int
 ) -> list[DistributionAnswer]:
     """The samples of a release's measures compared with `windows` of full segments; without points."""
     fits = {
@@ -31,7 +31,7 @@ def distributions(
 
 
 def _distribution(
-    measure: str, held: HeldSample, fits: Sequence[Fit], intervals: Sequence[tuple[float, float]] | None
+    measure: str, held: KeptSample, fits: Sequence[Fit], intervals: Sequence[tuple[float, float]] | None
 ) -> DistributionAnswer:
     sample = held.sample
     ends: Sequence[tuple[float | None, float | None]] = intervals or [(None, None)] * len(fits)

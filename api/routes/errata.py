@@ -11,12 +11,12 @@ from api.routes.answers import ErrataAnswer, ErratumAnswer
 from api.routes.pages import page
 from api.routes.parameters import AnyCrawlQuery, ShelfDep, VersionQuery
 from api.routes.provenance import releases_asked_for
-from api.routes.remembered import Remembered
 from api.routes.v1 import aside
+from api.service import Kept
 from api.stored.shelf import Notice, Shelf
 from releases.errata.stored import Erratum
 
-router = APIRouter(route_class=Remembered)
+router = APIRouter(route_class=Kept)
 
 
 @get_in(router, "/v1/errata", IN_JSON, name="errata_json", tags=["v1"])

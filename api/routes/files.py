@@ -10,17 +10,17 @@ from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
-from api.http.etags import ANY, is_known, not_modified
 from api.http.links import link, link_header, relate_help_with_csv
 from api.http.problems import Problem
+from api.kept_answers import ANY, is_known, not_modified
 from api.routes.answers import FileAnswer
 from api.routes.parameters import CrawlPath, FilePath, ShelfDep, VersionPath
 from api.routes.provenance import relate_to_release
-from api.routes.remembered import Remembered
+from api.service import Kept, service_of
 from api.stored.shelf import Version, Volume
 from releases.descriptions.croissant import CROISSANT, with_addresses
 
-described = APIRouter(route_class=Remembered)
+described = APIRouter(route_class=Kept)
 router = APIRouter()
 ROUTERS = (described, router)
 """Routers in the order in which they are asked: paths of the later one include those of the earlier one."""
@@ -120,7 +120,7 @@ def _is_other_unit(range_header: str) -> bool:
 
 def stored(request: Request, volume: Volume, name: str, **headers: str) -> StoredFile:
     """The answer with a file; Problem if the file is not the published one."""
-    path, checksum = request.app.state.library.file(volume, name)
+    path, checksum = service_of(request).releases.file(volume, name)
     if path.suffix == ".csv":
         relate_help_with_csv(request)
     return StoredFile(
@@ -143,7 +143,7 @@ def release_croissant(
     by URL; the file itself, which names the files beside it, is below files/."""
     release_version = shelf.version(crawl, version)
     relate_to_release(request, release_version)
-    path, _ = request.app.state.library.file(release_version, CROISSANT)
+    path, _ = service_of(request).releases.file(release_version, CROISSANT)
 
     def address_of(name: str) -> str:
         is_here = name in release_version.files

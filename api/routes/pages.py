@@ -20,8 +20,7 @@ from markupsafe import Markup
 from api import charts
 from api.http.links import link, relate
 from api.http.middleware import HEADERS
-from api.http.problems import KINDS, Problem, suppress_problems
-from api.http.redirects import Elsewhere
+from api.http.problems import KINDS, Elsewhere, Problem, suppress_problems
 from api.routes.answers import DistributionAnswer
 from api.routes.distributions import distributions
 from api.routes.files import MEDIA_TYPES, release_files
@@ -33,9 +32,8 @@ from api.routes.provenance import (
     relate_to_release,
     signed,
 )
-from api.routes.remembered import Remembered
 from api.routes.works import release_metadata
-from api.stored.held import HeldReleases
+from api.service import Kept, service_of
 from api.stored.shelf import Report, Version
 from recordings.pages.sets import SETS
 from releases.cdf import count_incomplete, is_stated
@@ -60,7 +58,7 @@ from replay.runs.policy import Policy
 from schema.computed_tables import MEASURES
 from schema.recorded import is_recorded
 
-router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 LABELS = {
     "first_flights_after_tls": "first flights, after TLS",
@@ -164,7 +162,7 @@ def surroundings(request: Request) -> dict[str, Any]:
         picture += f"?{request.url.query}"
     return {
         "path_for": path_for,
-        "lab_is_on": request.app.state.lab is not None,
+        "lab_is_on": service_of(request).lab is not None,
         "path": path,
         "base": request.scope.get("base_url", ""),
         "crumbs": crumbs(path),
@@ -217,8 +215,8 @@ def problem_page(request: Request, problem: Problem) -> str:
 
 def read_distributions(request: Request, version: Version) -> list[DistributionAnswer]:
     """The distributions of all measures of a release with their intervals, as the pages show them."""
-    held: HeldReleases = request.app.state.held
-    samples = {measure: held.sample(version, measure, WHOLE) for measure in MEASURES}
+    releases = service_of(request).releases
+    samples = {measure: releases.sample(version, measure, WHOLE) for measure in MEASURES}
     return distributions(samples, windows=WINDOWS, mss=MSS_FIG1)
 
 
@@ -234,11 +232,11 @@ LEADING = ("first_flights", "responses")
 
 def stated_first(request: Request, versions: Iterable[Version], measures: Iterable[str]) -> Iterator[Version]:
     """Yield the readable versions by their quality, but last those that state no share of any measure."""
-    held: HeldReleases = request.app.state.held
+    releases = service_of(request).releases
     others = []
     for version in best_first(versions):
         with suppress_problems():
-            counts = held.counts(version)
+            counts = releases.counts(version)
             if any(is_stated(counts[measure]) for measure in measures):
                 yield version
             else:
@@ -251,10 +249,10 @@ def headline(
 ) -> tuple[Version | None, DistributionAnswer | None]:
     """The readable version of the best quality that has known sizes, and its distribution of first flights,
     or of responses where no first flight is known."""
-    held: HeldReleases = request.app.state.held
+    releases = service_of(request).releases
     for version in stated_first(request, versions, LEADING):
         with suppress_problems():
-            samples = {measure: held.sample(version, measure, WHOLE) for measure in LEADING}
+            samples = {measure: releases.sample(version, measure, WHOLE) for measure in LEADING}
             leading = distributions(samples, windows=windows, mss=MSS_FIG1)
             return version, next((distribution for distribution in leading if distribution.is_stated), None)
     return None, None
@@ -453,7 +451,7 @@ def static(request: Request, path: str) -> Response:
 @router.get("/about-the-crawler", name="about_the_crawler")
 def about_the_crawler(request: Request) -> Response:
     """What the crawler fetches, how often, what is stored, and whom to ask."""
-    contact = request.app.state.contact
+    contact = service_of(request).contact
     return page(
         request,
         "crawler.html",

@@ -12,8 +12,7 @@ from pydantic import Field
 from starlette.convertors import IntegerConvertor, register_url_convertor
 
 from api.http.choices import SEVERAL
-from api.http.problems import Problem
-from api.http.redirects import Elsewhere
+from api.http.problems import Elsewhere, Problem
 from api.rows.cursors import LONGEST
 from api.stored.months import ANY
 from api.stored.shelf import Shelf

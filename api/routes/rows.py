@@ -18,18 +18,17 @@ from api.formats.offered import CSV, FORMATS, JSON, AskedFormat, Format, get_in
 from api.formats.streaming import MADE_WITHIN_S, Pieces, Stream, StreamBroken
 from api.http.choices import SEVERAL
 from api.http.clients import client_of
-from api.http.etags import ANY, CACHE_CONTROL, is_known, not_modified
 from api.http.links import link_header, own_link, relate, relate_help_with_csv
 from api.http.problems import Problem
+from api.kept_answers import ANY, CACHE_CONTROL, GONE, is_known, not_modified, watch
 from api.routes.answers import AnswerModel, Provenance
 from api.routes.parameters import PAGE_ROWS, CursorQuery, RowLimitQuery
 from api.routes.provenance import AskedRelease, provenance
-from api.routes.remembered import GONE, Memory, Placed, watch
 from api.routes.v1 import with_json
 from api.rows.cursors import Key, cursor_of, key_of
 from api.rows.filters import filters, parameters, row_fields
 from api.rows.query import TABLES, Question, Rendering, Rows, RowTable
-from api.rows.reader import RowReader
+from api.service import Placed, service_of
 from api.stored.shelf import Version
 
 RENDERINGS: dict[str, Rendering] = {"json": "json", "ndjson": "json", "csv": "text"}
@@ -52,7 +51,7 @@ def bound_to(version: Version, question: Question) -> list[object]:
 
 async def rows_answer(request: Request, version: Version, question: Question, wanted: Format) -> Response:
     """The answer in the format that is wanted: a page if the question has a limit, else a stream."""
-    memory: Memory = request.app.state.memory
+    memory = service_of(request).answers
     if question.limit is not None:
         return await memory.answer(request, lambda: in_turn(_page)(request, version, question, wanted))
     etag = f'"{memory.key(request.scope["shelf"], request.scope)}"'
@@ -67,7 +66,7 @@ def _next(request: Request, version: Version, question: Question, after: Key) ->
 
 
 def _opened(request: Request, version: Version, question: Question, wanted: Format) -> Rows:
-    reader: RowReader = request.app.state.rows
+    reader = service_of(request).rows
     return reader.rows(version, question, RENDERINGS.get(wanted.suffix, "arrow"))
 
 
@@ -89,7 +88,7 @@ def _page(request: Request, version: Version, question: Question, wanted: Format
 async def _stream(
     request: Request, version: Version, question: Question, wanted: Format, etag: str
 ) -> Response:
-    reader: RowReader = request.app.state.rows
+    reader = service_of(request).rows
     computation = Computation()
     with contextlib.ExitStack() as opened:
         opened.enter_context(reader.streams.take(client_of(request.scope)))
@@ -116,7 +115,7 @@ async def _stream(
 def _pieces(request: Request, version: Version, wanted: Format, rows: Rows) -> Pieces:
     """The bytes of a stream, which ends with its reason if the release is withdrawn or damaged meanwhile, or
     its query is stopped."""
-    reader: RowReader = request.app.state.rows
+    reader = service_of(request).rows
 
     def checked() -> Iterator[pa.RecordBatch]:
         for batch in rows:

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 from fastapi import Depends, Query, Request
 
 from api.http.problems import Problem
-from api.stored.held import HeldReleases, HeldSample
+from api.service import service_of
+from api.stored.open_releases import KeptSample
 from api.stored.shelf import Version
 from releases.strata.sample import WHOLE, Stratum, dimensions_of
 from schema.recorded import is_recorded
@@ -86,15 +87,13 @@ class Asked:
         ]
         return f"an item of this measure has no {' and no '.join(missing)}" if missing else None
 
-    def subject(self, request: Request, version: Version, measure: str) -> HeldSample:
+    def subject(self, request: Request, version: Version, measure: str) -> KeptSample:
         """The sample of a release that knows the stratum; Problem if the release is damaged."""
-        held: HeldReleases = request.app.state.held
-        return held.sample(version, measure, self.stratum)
+        return service_of(request).releases.sample(version, measure, self.stratum)
 
-    async def sample(self, request: Request, version: Version, measure: str) -> HeldSample:
+    async def sample(self, request: Request, version: Version, measure: str) -> KeptSample:
         """The same, immediately if it is in memory."""
-        held: HeldReleases = request.app.state.held
-        return await held.sample_at_hand(version, measure, self.stratum)
+        return await service_of(request).releases.sample_at_hand(version, measure, self.stratum)
 
 
 async def asked(

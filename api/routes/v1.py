@@ -49,10 +49,10 @@ from api.routes.provenance import (
     relate_to_release,
     releases_asked_for,
 )
-from api.routes.remembered import Remembered
 from api.routes.strata import AskedStratum
 from api.routes.works import report_work
-from api.stored.library import raise_damage
+from api.service import Kept, service_of
+from api.stored.open_releases import raise_damage
 from api.stored.shelf import Report, Shelf, Version, page
 from releases.cdf import count_incomplete
 from releases.initial_windows import window_distributions
@@ -60,7 +60,7 @@ from releases.measures import open_tables
 from releases.slow_start import MSS_FIG1
 from schema.computed_tables import MEASURES
 
-router = APIRouter(prefix="/v1", tags=["v1"], route_class=Remembered)
+router = APIRouter(prefix="/v1", tags=["v1"], route_class=Kept)
 
 
 def aside(versions: Iterable[Version]) -> VersionsAside:
@@ -160,7 +160,7 @@ async def read_distributions(
         stratum.check(name)
     measures = dict.fromkeys(measure) or [name for name in MEASURES if stratum.is_of(name)]
     why = stratum.unknown_in(version)
-    counts = await request.app.state.held.counts_at_hand(version)
+    counts = await service_of(request).releases.counts_at_hand(version)
     samples = {name: await stratum.sample(request, version, name) for name in measures if why is None}
     # This takes a few milliseconds: a thread would cost more.
     computed = distributions(samples, windows=iw, mss=mss)
@@ -183,7 +183,7 @@ async def read_distributions(
 def read_initial_windows(request: Request, version: AskedRelease) -> InitialWindowsAnswer:
     """Initial windows of servers, in segments, as the bounds that packets show make them likeliest,
     and how many are exact."""
-    request.app.state.library.file(version, "connection.parquet")  # or a Problem
+    service_of(request).releases.file(version, "connection.parquet")  # or a Problem
     with (
         raise_damage("connection.parquet"),
         open_tables(version.path) as database,

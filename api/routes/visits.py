@@ -11,13 +11,12 @@ from api.formats.offered import IN_JSON, get_in
 from api.http.problems import Problem
 from api.routes.answers import AnswerModel, Provenance
 from api.routes.provenance import AskedRelease, provenance
-from api.routes.remembered import Remembered
 from api.rows.filters import row_fields
 from api.rows.query import TABLES
-from api.rows.reader import RowReader
+from api.service import Kept, service_of
 from releases import first_flights
 
-router = APIRouter(prefix="/v1", tags=["rows"], route_class=Remembered)
+router = APIRouter(prefix="/v1", tags=["rows"], route_class=Kept)
 
 CONNECTION = (
     *("id", "host", "port", "protocol", "tls_version", "tls_resumed", "opened_us", "connected_us"),
@@ -94,7 +93,7 @@ def page_load(request: Request, version: AskedRelease, visit: VisitPath) -> Page
     First flights are derived as the measure `first_flights` is;
     `first_flight_bytes` of a connection is what packets showed.
     """
-    reader: RowReader = request.app.state.rows
+    reader = service_of(request).rows
     visits = reader.where(version, "visits", TABLES["visits"].schema().names, id=[visit])
     if not visits:
         raise Problem(

@@ -10,7 +10,7 @@ from fastapi import Request
 from api.http.links import link
 from api.http.problems import Problem
 from api.routes.provenance import signed
-from api.stored.library import observed
+from api.service import service_of
 from api.stored.shelf import Report, Version
 from releases.citation.forms import FORMS
 from releases.citation.work import Work, cite_release, cite_report
@@ -45,7 +45,7 @@ class Metadata:
 def public(request: Request, url: str) -> str | None:
     """The address if it begins with the configured base URL:
     any other is of no use in a list of references."""
-    return url if request.app.state.base_url else None
+    return url if service_of(request).base_url else None
 
 
 def forms_of(
@@ -67,7 +67,7 @@ def release_work(request: Request, version: Version) -> Work:
     return cite_release(
         version.readable.manifest,
         url=public(request, page),
-        observed=observed(request.app.state.library, version),
+        observed=service_of(request).releases.observed(version),
     )
 
 
@@ -87,7 +87,7 @@ def release_metadata(request: Request, version: Version) -> Metadata:
 
 def content_of(request: Request, report: Report) -> dict[str, Any]:
     """The content of a version of a report; Problem if it is missing or damaged."""
-    path, _ = request.app.state.library.file(report, CONTENT)
+    path, _ = service_of(request).releases.file(report, CONTENT)
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return content
 
@@ -149,7 +149,7 @@ def _observed(request: Request, content: Mapping[str, Any]) -> str | None:
     release = content.get("release", {})
     for version in request.scope["shelf"].versions:
         if version.is_sound and version.checksum == release.get("sha256"):
-            return observed(request.app.state.library, version)
+            return service_of(request).releases.observed(version)
     month: str | None = content.get("crawl", {}).get("month")
     return month
 

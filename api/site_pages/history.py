@@ -14,23 +14,20 @@ from pydantic import AfterValidator, Field, create_model
 
 from api.formats.offered import IN_JSON, get_in
 from api.http.links import link, own_link, relate
-from api.http.problems import Problem
-from api.http.redirects import Elsewhere
+from api.http.problems import Elsewhere, Problem
 from api.routes.answers import AnswerModel, Provenance, VersionsAside
 from api.routes.parameters import PinnedShelfDep
 from api.routes.provenance import provenance
-from api.routes.remembered import Remembered
 from api.routes.v1 import aside
 from api.routes.visits import FirstFlightAnswer, first_flight, flight_answer
 from api.rows.filters import row_fields
 from api.rows.query import TABLES
-from api.rows.reader import RowReader
+from api.service import Kept, service_of
 from api.site_pages.listing import part_of_host, spellings
-from api.site_pages.table import SiteTables
+from api.stored.prepared import DOCUMENT, SITE_COLUMNS
 from api.stored.shelf import Version
-from api.stored.site_rows import DOCUMENT, SITE_COLUMNS
 
-router = APIRouter(prefix="/v1", tags=["rows"], route_class=Remembered)
+router = APIRouter(prefix="/v1", tags=["rows"], route_class=Kept)
 
 HostPath = Annotated[
     str,
@@ -137,7 +134,7 @@ def site(request: Request, shelf: PinnedShelfDep, host: HostPath) -> SiteAnswer:
 
 def missing(request: Request, versions: Sequence[Version], host: str) -> Exception:
     """The redirect to the site of another spelling of a host, or the problem with similar names."""
-    tables: SiteTables = request.app.state.site_tables
+    tables = service_of(request).sites
     tabled = [version for version in versions if tables.has(version)]
     unknown = f"no release has a visit to {host!r}, or the site was withdrawn"
     with contextlib.suppress(ValueError):
@@ -166,7 +163,7 @@ def releases_of(answer: SiteAnswer) -> list[str]:
 
 
 def _site_in(request: Request, version: Version, host: str) -> SiteCrawlAnswer | None:
-    reader: RowReader = request.app.state.rows
+    reader = service_of(request).rows
     rows = reader.site(version, host)
     if not rows.visits:
         return None

@@ -32,17 +32,17 @@ from api.routes.parameters import (
     VersionQuery,
 )
 from api.routes.provenance import best_first, provenance, relate_to_release, release_asked_for
-from api.routes.remembered import Remembered
 from api.routes.strata import Asked
 from api.routes.v1 import with_json
 from api.rows.cursors import cursor_of, key_of
 from api.rows.filters import row_fields
-from api.site_pages.table import SITE_ROW, SiteTables
+from api.rows.sites import SITE_ROW
+from api.service import Kept, service_of
 from api.stored.months import Variant
 from api.stored.shelf import Shelf, Version
 from releases.slow_start import MSS_FIG1
 
-router = APIRouter(prefix="/v1", tags=["rows"], route_class=Remembered)
+router = APIRouter(prefix="/v1", tags=["rows"], route_class=Kept)
 
 PART = re.compile(r"[a-z0-9_.-]*[a-z0-9_][a-z0-9_.-]*")
 """Part of a host's name, as A-labels."""
@@ -147,7 +147,7 @@ class SitesAsked:
         self.version.readable  # noqa: B018  # raises the Problem that says why
         if self.stratum.unknown_in(self.version):
             return SITE_ROW.empty_table()
-        tables: SiteTables = request.app.state.site_tables
+        tables = service_of(request).sites
         stratum, window_bytes = self.stratum.stratum, self.iw * self.mss
         return tables.of(self.version, self.before, stratum, window_bytes, part=self.part, sort=self.sort)
 
@@ -170,13 +170,13 @@ class SitesAsked:
 
 def with_sites(request: Request, shelf: Shelf) -> list[Version]:
     """The newest version of each crawl whose release has a table of sites."""
-    tables: SiteTables = request.app.state.site_tables
+    tables = service_of(request).sites
     return [version for version in map(shelf.newest, shelf.crawls) if tables.has(version)]
 
 
 def release_before(request: Request, shelf: Shelf, version: Version) -> Version | None:
     """The last earlier month of the same series whose release has a table of sites; None without one."""
-    tables: SiteTables = request.app.state.site_tables
+    tables = service_of(request).sites
     months = Variant.of(version.crawl).months(shelf)
     earlier = [month for month in months if month.crawl.month < version.crawl.month and tables.has(month)]
     return earlier[-1] if earlier else None

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from api.explorer.strata import FIELDS, in_words
-from api.http.redirects import Elsewhere
+from api.http.problems import Elsewhere
 from api.routes.pages import page, with_form
 from api.routes.parameters import (
     CrawlPath,
@@ -17,16 +17,15 @@ from api.routes.parameters import (
     VersionPath,
 )
 from api.routes.provenance import relate_to_release
-from api.routes.remembered import Remembered
 from api.routes.visits import VisitPath, page_load
 from api.routes.works import release_work
+from api.service import Kept, service_of
 from api.site_pages.history import HostPath, WindowAnswer, releases_of, site
 from api.site_pages.listing import AskedSites, spellings, with_sites
-from api.site_pages.table import SiteTables
 from api.site_pages.waterfall import PHASES, draw_load, events_of, list_rows
 from releases.slow_start import MSS_FIG1, segments
 
-router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 IW = 10
 """Initial window that first flights are set beside, in segments (RFC 6928)."""
@@ -42,7 +41,7 @@ def sites(request: Request, shelf: ShelfDep, asked: AskedSites) -> Response:
     """The sites of a release as a table; a whole host leads to the page of its site."""
     if asked is None:
         return page(request, "sites.html", asked=None)
-    tables: SiteTables = request.app.state.site_tables
+    tables = service_of(request).sites
     releases = with_sites(request, shelf)
     if asked.part and (host := tables.find(releases, spellings(asked.part))):
         raise Elsewhere(request.app.url_path_for("site_page", host=quote(host, safe="")))

@@ -12,8 +12,8 @@ from api.http.links import own_link, relate
 from api.routes.answers import AnswerModel, Provenance
 from api.routes.parameters import CrawlName, MssQuery, PercentQuery, ShelfDep, WindowsQuery
 from api.routes.provenance import provenance
-from api.routes.remembered import Remembered
-from api.stored.library import Library, raise_damage
+from api.service import Kept, service_of
+from api.stored.open_releases import OpenReleases, raise_damage
 from api.stored.shelf import Version
 from recordings.pages.same_sites import values_of
 from releases.catalogue import Release
@@ -30,7 +30,7 @@ from releases.changes import (
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import CONFIDENCE, LEAST_SITES
 
-router = APIRouter(prefix="/v1", tags=["v1"], route_class=Remembered)
+router = APIRouter(prefix="/v1", tags=["v1"], route_class=Kept)
 
 FEW_SITES = f"fewer than {LEAST_SITES} sites have such a response in both releases"
 
@@ -105,12 +105,12 @@ def row_of(change: Change) -> ChangeRow:
 T = TypeVar("T")
 
 
-def read(library: Library, version: Version, compute: Callable[[Release], T]) -> T:
+def read(releases: OpenReleases, version: Version, compute: Callable[[Release], T]) -> T:
     """What is computed of a release's sites, visits and responses; Problem if it is damaged."""
     release = version.readable
     names = ("site.parquet", "visit.parquet", "response.parquet")
     for name in names:
-        library.file(version, name)
+        releases.file(version, name)
     with raise_damage(*names):
         return compute(release)
 
@@ -149,7 +149,7 @@ def compared(
         responses=tuple(dict.fromkeys(responses)) or tuple(RESPONSES),
     )
     before, after = (
-        read(request.app.state.library, version, lambda release: values_of(release, asked))
+        read(service_of(request).releases, version, lambda release: values_of(release, asked))
         for version in versions
     )
     return ChangesAnswer(

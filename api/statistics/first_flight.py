@@ -7,15 +7,15 @@ from api.http.links import link, relate
 from api.routes.answers import AnswerModel, Provenance
 from api.routes.parameters import DEFAULT_WINDOWS, MssQuery, OneMeasureQuery, WindowsQuery
 from api.routes.provenance import AskedRelease, provenance
-from api.routes.remembered import Remembered
 from api.routes.strata import AskedStratum
+from api.service import Kept
 from api.statistics.series import estimated
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Statistic
 from schema.computed_tables import MEASURES
 
-router = APIRouter(prefix="/v1", tags=["v1"], route_class=Remembered)
+router = APIRouter(prefix="/v1", tags=["v1"], route_class=Kept)
 
 
 class WindowFit(AnswerModel):

@@ -24,8 +24,8 @@ from api.routes.parameters import (
     WindowsQuery,
 )
 from api.routes.provenance import QUALITY, best_first, citation, quality
-from api.routes.remembered import Remembered
 from api.routes.strata import Asked, AskedStratum
+from api.service import Kept
 from api.stored.months import ANY, Change, Variant, changes, months_between
 from api.stored.shelf import Version
 from releases.slow_start import MSS_FIG1
@@ -111,7 +111,7 @@ def releases_of(points: Iterable[SeriesPoint]) -> list[str]:
     return list(dict.fromkeys(named))
 
 
-router = APIRouter(prefix="/v1", tags=["v1"], route_class=Remembered)
+router = APIRouter(prefix="/v1", tags=["v1"], route_class=Kept)
 
 
 DEFAULT = CrawlName(month="")

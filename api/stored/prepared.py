@@ -14,25 +14,27 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from api.code_version import code_version
 from api.processes import END_WITH_PARENT, stopped
-from api.stored.site_rows import write_site_rows
 from recordings.pages.same_sites import sites_of
 from releases.catalogue import read_release
+from releases.first_flights import Connection, Response
 from releases.strata import bootstrap
 from releases.strata.cells import read_items
 from schema.computed_tables import MEASURES
+from schema.recorded import released_schema
 from storage.staging import put_new
 from storage.sums import broken_sums, seal
 
 if TYPE_CHECKING:
-    from api.stored.library import Library
-    from api.stored.shelf import Version
+    from api.stored.shelf import Shelf, Version
 
 T = TypeVar("T")
 
@@ -51,6 +53,32 @@ reading those of a measure takes some 65 bytes each, 1 GB in all."""
 
 LOW_PRIORITY = 10
 """nice(2): a tenth of the processor where answers want all of it."""
+
+
+BATCH_ROWS = 4_096
+"""Rows of a batch of the files, which is read whole to find one of them."""
+
+HOSTS = "hosts.arrow"
+
+DOCUMENT = (
+    *("host", "protocol", "first_flight_bytes"),
+    *("initial_window_segments", "initial_window_most_segments", "initial_window_unknown"),
+)
+"""Columns of the connection of a main document."""
+
+SITE_COLUMNS = {
+    "visit": (
+        *("id", "rank", "page_kind", "load", "attempt", "is_final", "outcome", "status", "final_scheme"),
+        *("final_host", "started_at", "load_us", "largest_contentful_paint_us", "received_bytes"),
+        "main_response_id",
+    ),
+    "connection": tuple(dict.fromkeys((*Connection._fields, *DOCUMENT, "response_count"))),
+    "response": (*Response._fields, "connection_id"),
+}
+"""Columns that the history of a site takes of each table."""
+
+KEYS = {"visit": "id", "connection": "visit_id", "response": "visit_id"}
+"""Column of the visit, by which each table is sorted."""
 
 
 class Prepared:
@@ -104,12 +132,12 @@ class Prepared:
             return None
 
 
-async def keep_prepared(prepared: Prepared, library: Library) -> None:
-    """Prepare the releases of a library as they come, until cancelled."""
+async def keep_prepared(prepared: Prepared, look: Callable[[], Shelf]) -> None:
+    """Prepare the releases that `look` finds as they come, until cancelled."""
     refused: set[str] = set()
     while True:
         try:
-            versions = (await asyncio.to_thread(library.shelf)).versions
+            versions = (await asyncio.to_thread(look)).versions
             sound = [version for version in versions if version.is_sound]
             await asyncio.to_thread(prepared.remove_all_but, sound)
         except OSError as exc:
@@ -188,6 +216,49 @@ def prepare(release: Path, folder: Path) -> None:
         (unfinished / SITES).mkdir()
         write_site_rows(release, unfinished / SITES)
         seal(unfinished, {})
+
+
+def write_site_rows(folder: Path, into: Path) -> None:
+    """Write the rows of a release's folder to files in the folder `into`; OSError or ArrowException."""
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    for table, key in KEYS.items():
+        declared = released_schema(table, "web")
+        names = dict.fromkeys((key, *SITE_COLUMNS[table]))
+        schema = pa.schema([declared.field(name).with_nullable(True).remove_metadata() for name in names])
+        first_visits = []
+        with (
+            pq.ParquetFile(folder / f"{table}.parquet") as source,
+            pa.ipc.new_file(into / f"{table}.arrow", schema, options=options) as writer,
+        ):
+            for batch in source.iter_batches(BATCH_ROWS, columns=list(names)):
+                columns = [batch[field.name].cast(field.type) for field in schema]
+                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+                first_visits.append(batch[key][0].as_py())
+        np.save(into / f"{table}.npy", np.array(first_visits, np.int64), allow_pickle=False)
+    with pq.ParquetFile(folder / "visit.parquet") as source:
+        hosts = source.read(columns=["host", "id"]).replace_schema_metadata()
+    with pa.ipc.new_file(into / HOSTS, hosts.schema) as writer:
+        writer.write_table(hosts)
+
+
+def visits_of(folder: Path, host: str) -> list[int]:
+    """Numbers of the visits to a site; OSError or ArrowException."""
+    with pa.memory_map(str(folder / HOSTS)) as file, pa.ipc.open_file(file) as reader:
+        hosts = reader.read_all()
+        return hosts.filter(pc.equal(hosts["host"], host))["id"].to_pylist()  # type: ignore[no-any-return]
+
+
+def rows_of(folder: Path, table: str, visit: int) -> list[dict[str, Any]]:
+    """SITE_COLUMNS of the rows of a visit; OSError, ValueError or ArrowException."""
+    first_visits = np.load(folder / f"{table}.npy", mmap_mode="r")
+    # A visit's rows may begin within the batch before the first that begins with it.
+    begin = max(0, int(np.searchsorted(first_visits, visit, "left")) - 1)
+    end = int(np.searchsorted(first_visits, visit, "right"))
+    columns: Sequence[str] = SITE_COLUMNS[table]
+    with pa.memory_map(str(folder / f"{table}.arrow")) as file, pa.ipc.open_file(file) as reader:
+        batches = map(reader.get_batch, range(begin, end))
+        matching = [batch.filter(pc.equal(batch[KEYS[table]], visit)).select(columns) for batch in batches]
+        return [row for batch in matching for row in batch.to_pylist()]
 
 
 def main() -> None:

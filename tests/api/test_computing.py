@@ -10,9 +10,9 @@ import pytest
 from fastapi.concurrency import run_in_threadpool
 
 from api.computing import Computations, current, in_turn
-from api.http.places import Places
+from api.http.clients import Places
 from api.http.problems import Problem
-from api.stored.library import raise_damage
+from api.stored.open_releases import raise_damage
 
 WITHIN_S = 60
 SHORT_S = 0.3

@@ -10,8 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.http.problems import Problem
-from api.stored.held import HeldReleases
-from api.stored.library import Library
+from api.stored.open_releases import OpenReleases
 from tests.api.conftest import serving_library
 from tests.api.test_v1 import assert_problem
 
@@ -81,9 +80,9 @@ def test_a_problem_raised_for_want_of_a_descriptor_is_neither_an_unknown_value_n
         raise Problem("damaged-file", "it cannot be read") from OSError(errno.EMFILE, "too many")
 
     with monkeypatch.context() as exhausted:
-        exhausted.setattr(Library, "file", refuse)
-        exhausted.setattr(HeldReleases, "sample", refuse)
-        exhausted.setattr(HeldReleases, "counts", refuse)
+        exhausted.setattr(OpenReleases, "file", refuse)
+        exhausted.setattr(OpenReleases, "sample", refuse)
+        exhausted.setattr(OpenReleases, "counts", refuse)
         assert_problem(client.get(path), "busy", 503)
     assert "cannot be read" not in client.get(path).text
 

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.formats.offered import FORMATS
-from tests.api.test_remembered import CRAWL
+from tests.api.test_kept_answers import CRAWL
 from tests.api.test_v1 import LOCALWEB, assert_problem
 
 IN_A_TABLE = [

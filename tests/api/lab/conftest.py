@@ -1,6 +1,7 @@
 """The service with a lab whose replays the test ends when it likes."""
 
 import asyncio
+import dataclasses
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -76,10 +77,16 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         yield client
 
 
+def give_queue(app: FastAPI, queue: Queue) -> Queue:
+    """Let a service put its replays into another queue."""
+    app.state.service = dataclasses.replace(app.state.service, lab=queue)
+    return queue
+
+
 @pytest.fixture
 def lab_client(service: TestClient, held: HeldLab) -> Iterator[TestClient]:
     assert isinstance(service.app, FastAPI)
     assert service.portal is not None
-    queue = service.app.state.lab = Queue(held.replay)
+    queue = give_queue(service.app, Queue(held.replay))
     yield service
     service.portal.call(queue.close)

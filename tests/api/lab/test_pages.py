@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 
 from api.lab.networks import choose, offered_networks, usual_network
 from api.lab.page_replay import WINDOWS
-from api.lab.routes import MOST_ROWS, draw_network
+from api.routes.lab import MOST_ROWS, draw_network
 from benchmarks.pages.browser import SIZES, launch_browser, open_page
 from releases.formatting import NARROW
 from tests.api.faults import unreadable, violations

@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from api.http.problems import Problem
 from api.lab.page_replay import PageReplay
 from api.lab.queue import KEPT_S, MOST_EACH, MOST_KEPT, MOST_UPLOADED_BYTES, MOST_WAITING, Job, Queue, outcome
-from tests.api.lab.conftest import HeldLab, give, har
+from tests.api.lab.conftest import HeldLab, give, give_queue, har
 from tests.api.test_v1 import assert_problem
 from tests.factories.made_up_replay import HOST, at_once, made_up_replay
 
@@ -159,7 +160,8 @@ def test_what_a_page_was_refused_for_is_its_answer_as_often_as_it_is_asked(lab_c
     async def refuse(*_given: Any) -> PageReplay:
         raise Problem("not-a-recording", "the file is no HAR: it is not JSON")
 
-    lab_client.app.state.lab = Queue(refuse)  # type: ignore[attr-defined]
+    assert isinstance(lab_client.app, FastAPI)
+    give_queue(lab_client.app, Queue(refuse))
     where = give(lab_client, har()).headers["location"]
     until(lambda: lab_client.get(where).status_code != 200)
     for _ in range(2):

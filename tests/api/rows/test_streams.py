@@ -18,10 +18,10 @@ import pytest
 
 from api.app import create_app
 from api.formats import streaming
+from api.kept_answers import GONE
 from api.routes import rows
-from api.routes.remembered import GONE
 from api.rows import query
-from api.rows.reader import STREAMS, STREAMS_EACH
+from api.rows.query import STREAMS, STREAMS_EACH
 from storage.sums import MANIFEST, SUMS
 from tests.api.rows.conftest import CRAWL, NAME, made_up, write_crawl
 from tests.api.test_damaged import withdraw
@@ -119,7 +119,7 @@ def ask(releases: Path, suffix: str, on_body: Callable[[Client, int], Awaitable[
         assert not [path for path in opened() if "response.parquet" in path]
         with contextlib.ExitStack() as places:
             for number in range(STREAMS):  # every place is free again
-                places.enter_context(app.state.rows.streams.take(str(number)))
+                places.enter_context(app.state.service.rows.streams.take(str(number)))
         return client
 
     return asyncio.run(run())
@@ -257,7 +257,7 @@ def test_one_client_has_half_of_the_streams(releases: Path) -> None:
 
         with contextlib.ExitStack() as places:
             for _ in range(STREAMS_EACH):
-                places.enter_context(app.state.rows.streams.take("192.0.2.1"))
+                places.enter_context(app.state.service.rows.streams.take("192.0.2.1"))
             clients = [Client(app, "csv", take, address=f"192.0.2.{number}") for number in (1, 2)]
             for client in clients:
                 await asyncio.wait_for(client.ask(), WITHIN_S)

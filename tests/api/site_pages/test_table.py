@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from fastapi.testclient import TestClient
 
-from api.site_pages.table import SITE_ROW
+from api.rows.sites import SITE_ROW
 from schema.crawls import CrawlName
 from tests.api.conftest import serving, write_release
 from tests.api.rows.conftest import CRAWL, NAME, SITES, made_up, write_crawl

@@ -6,13 +6,13 @@ import itertools
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from api.rows.reader import RowReader
-from api.stored import site_rows
-from api.stored.held import HeldReleases
-from api.stored.library import Library
+from api.rows.query import RowReader
+from api.stored import prepared
+from api.stored.open_releases import OpenReleases
 from api.stored.prepared import ITEMS, SITES, Prepared, keep_prepared, prepare
 from api.stored.shelf import Version
 from recordings.pages.same_sites import sites_of
@@ -37,14 +37,18 @@ STRATA = [
 
 @dataclasses.dataclass(frozen=True)
 class Shelved:
-    """Releases of a library, and an empty folder for their prepared files."""
+    """Releases, and an empty folder for their prepared files."""
 
-    library: Library
-    prepared: Prepared
+    releases: OpenReleases
+
+    @property
+    def prepared(self) -> Prepared:
+        assert self.releases.prepared is not None
+        return self.releases.prepared
 
     @property
     def version(self) -> Version:
-        return self.library.shelf().versions[0]
+        return self.releases.shelf().versions[0]
 
     def prepare(self) -> Path:
         folder = self.prepared.path_of(self.version)
@@ -52,13 +56,13 @@ class Shelved:
         self.prepared.add(self.version)
         return folder
 
-    def reader(self, prepared: Prepared | None) -> RowReader:
-        return RowReader(self.library, prepared)
-
 
 def shelved(root: Path) -> Shelved:
-    library = Library(root / "releases", root / "reports", every_s=0)
-    return Shelved(library, Prepared(root / "prepared", root / "releases"))
+    return Shelved(open_releases(root, prepared=root / "prepared"))
+
+
+def open_releases(root: Path, **options: Any) -> OpenReleases:
+    return OpenReleases(root / "releases", root / "reports", every_s=0, **options)
 
 
 def hosts(count: int) -> Iterator[str]:
@@ -90,11 +94,11 @@ def with_items(tmp_path: Path) -> Shelved:
 
 @pytest.mark.parametrize("rows", [4096, 4, 1])
 def test_a_site_has_the_same_rows_as_by_queries_however_they_are_cut(
-    crawled: Shelved, monkeypatch: pytest.MonkeyPatch, rows: int
+    crawled: Shelved, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
-    monkeypatch.setattr(site_rows, "BATCH_ROWS", rows)
+    monkeypatch.setattr(prepared, "BATCH_ROWS", rows)
     crawled.prepare()
-    by_files, by_queries = crawled.reader(crawled.prepared), crawled.reader(None)
+    by_files, by_queries = RowReader(crawled.releases), RowReader(open_releases(tmp_path))
     for host in hosts(MADE_UP_SITES):
         by_file = by_files.site(crawled.version, host)
         assert by_file == by_queries.site(crawled.version, host), host
@@ -140,8 +144,9 @@ def test_files_that_were_damaged_are_made_anew_and_whole_ones_are_left(with_item
 def test_files_that_cannot_be_read_are_not_asked_again(with_items: Shelved) -> None:
     folder = with_items.prepare()
     (folder / ITEMS / "responses" / "items.json").write_text("{")
-    held = HeldReleases(with_items.library, with_items.prepared)
-    assert held.sample(with_items.version, "responses", Stratum(protocol="h2")).sample.sites == 30
+    assert (
+        with_items.releases.sample(with_items.version, "responses", Stratum(protocol="h2")).sample.sites == 30
+    )
     assert not with_items.prepared.has(with_items.version)
 
 
@@ -161,9 +166,10 @@ def test_the_service_prepares_its_releases_and_removes_what_was_withdrawn(
     monkeypatch.setattr(f"{keep_prepared.__module__}.LOOKED_AT_EVERY_S", 0.1)
     write_crawl(tmp_path / "releases", NAME, made_up())
     with serving(tmp_path / "releases", prepared=tmp_path / "prepared") as client:
-        prepared: Prepared = client.app.state.prepared  # type: ignore[attr-defined]
-        library: Library = client.app.state.library  # type: ignore[attr-defined]
-        (version,) = library.shelf().versions
+        releases: OpenReleases = client.app.state.service.releases  # type: ignore[attr-defined]
+        prepared = releases.prepared
+        assert prepared is not None
+        (version,) = releases.shelf().versions
         until(lambda: prepared.has(version))
         assert (prepared.path_of(version) / SITES).is_dir()
         answer = client.get("/v1/sites/site1.test").json()

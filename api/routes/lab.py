@@ -15,7 +15,7 @@ from api.lab.page_replay import SEEDS, WINDOWS, Loads, PageReplay, PageResponse,
 from api.lab.queue import KEPT_S, LIMIT_S, MOST_WAITING, Queue, outcome
 from api.lab.upload import MOST_BYTES, read_upload, refuse_other_sites
 from api.routes.pages import page, with_form
-from api.routes.remembered import Remembered
+from api.service import Kept, service_of
 from api.waterfalls import NUMBERS_BESIDE, Row, Spans, TimeAxis, draw_waterfall
 
 AGAIN_S = 2
@@ -28,7 +28,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
-form = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Remembered)
+form = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 replays = APIRouter(include_in_schema=False)
 
 ROUTERS = (form, replays)
@@ -36,7 +36,7 @@ ROUTERS = (form, replays)
 
 async def queue(request: Request) -> Queue:
     """The queue; Problem where the lab is off."""
-    queue: Queue | None = request.app.state.lab
+    queue = service_of(request).lab
     if queue is None:
         raise Problem(
             "lab-off",

@@ -1,31 +1,27 @@
-"""Caches answers that depend only on files that never change, under a strong ETag."""
+"""Answers that depend only on files that never change: kept in memory under a strong ETag (RFC 9110 §8.8.3),
+and computed once for all who ask the same."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import hashlib
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 from fastapi import Request, Response
-from fastapi.concurrency import run_in_threadpool
-from fastapi.routing import APIRoute
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from api.caching import Bounded
 from api.code_version import code_version
-from api.computing import Computations, busy, in_turn
-from api.http import compression
-from api.http.clients import client_of
-from api.http.etags import ANY, CACHE_CONTROL, is_known, not_modified
-from api.http.links import link_header
+from api.computing import Computations, busy
+from api.http.clients import Places, client_of
 from api.http.middleware import HEADERS
-from api.http.places import Places
-from api.stored.library import Library
 from api.stored.shelf import Shelf
 
-MEMORY_BYTES = 48 * 1024 * 1024
+KEPT_BYTES = 48 * 1024 * 1024
 """Maximum size of all answers in memory."""
 
 AT_ONCE = 2
@@ -40,6 +36,34 @@ GONE = 499
 
 OF_THE_MOMENT = frozenset({"/", "/v1/progress", "/v1/progress.json", "/crawls"})
 """Paths that show running crawls, which change every few seconds."""
+
+CACHE_CONTROL = "public, no-cache"
+"""Caches may keep an answer but must revalidate it: something may be published at any moment."""
+
+ANY = "*"
+"""What If-None-Match has instead of tags for whatever there is."""
+
+OF_A_BODY = frozenset({b"content-length", b"content-type"})
+"""Headers that an answer without a body does not have."""
+
+CODING = "gzip"
+
+COMPRESSED = frozenset(
+    {"text/html", "image/svg+xml", "text/csv", "text/css", "text/javascript", "application/json"}
+)
+"""Media types that are compressed."""
+
+FOLDERS = ("/docs", "/documents", "/openapi.json", "/reports")
+"""Paths at and below which answers are compressed: the reference's program and document are large, documents
+grow with what we write, and reports contain their figures."""
+
+EXPLORER = "/explore"
+"""What the paths of the explorer, of its figures and of their data begin with."""
+
+LEVEL = 6
+"""Level of gzip: higher ones save a hundredth more."""
+
+REFUSED = re.compile(r"\s*q=0(\.0{0,3})?\s*", re.IGNORECASE)
 
 
 def is_of_the_moment(path: str) -> bool:
@@ -81,17 +105,13 @@ class Answer(Response):
         await send({"type": "http.response.body", "body": body})
 
 
-OF_A_BODY = frozenset({b"content-length", b"content-type"})
-"""Headers that an answer without a body does not have."""
-
-
-class Memory:
-    """Cached answers, and the computations in progress."""
+class KeptAnswers:
+    """A bounded store of answers, and the computations of others."""
 
     def __init__(self, *, depends_on: str = "") -> None:
         """`depends_on` are the settings that answers depend on; they are constant while the service runs."""
         self._base = hashlib.sha256(f"{code_version()}\n{depends_on}".encode()).hexdigest()
-        self._answers: Bounded[Answer] = Bounded(MEMORY_BYTES)
+        self._answers: Bounded[Answer] = Bounded(KEPT_BYTES)
         self._computations: Computations[Answer] = Computations(at_once=AT_ONCE)
         self.places = Places(PLACES, PLACES_EACH, lambda: busy("too many requests are being worked on"))
 
@@ -101,12 +121,12 @@ class Memory:
         path = scope["path"]
         moment = shelf.moment if is_of_the_moment(path) else ""
         query = scope["query_string"].decode("latin-1")
-        coding = compression.coding(scope)
+        coding = coding_of(scope)
         facts = "\n".join((self._base, shelf.edition, moment, scope["base_url"], path, query, coding))
         return hashlib.sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def remembered(self, key: str) -> Answer | None:
-        """The answer, if it is in memory."""
+    def get(self, key: str) -> Answer | None:
+        """The answer, if it is kept."""
         return self._answers.get(key)
 
     async def answer(self, request: Request, compute: Callable[[], Awaitable[Response]]) -> Response:
@@ -123,7 +143,7 @@ class Memory:
             self._answers.put(key, answer, size=answer.size)
             return answer
 
-        kept = self.remembered(key)
+        kept = self.get(key)
         if kept is not None:
             return kept
         with watch(request) as leaving:
@@ -152,82 +172,63 @@ def watch(request: Request) -> Iterator[asyncio.Task[None]]:
         leaving.cancel()
 
 
-class Placed(APIRoute):
-    """A route whose requests need a place before anything is done for them, of which each client has a
-    share."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's handler within a place."""
-        handle = super().get_route_handler()
-
-        async def handler(request: Request) -> Response:
-            places: Places = request.app.state.memory.places
-            client = client_of(request.scope)
-            with places.take(client) as number, watch(request) as leaving:
-                # Parameters are read in the event loop: between two requests of one client it gets to others.
-                for _ in range(number):
-                    await asyncio.sleep(0)
-                return Response(status_code=GONE) if leaving.done() else await handle(request)
-
-        return handler
-
-
-class Remembered(Placed):
-    """A route whose answers depend only on the library, the request and the code.
-
-    Whoever waits for an answer that is being computed for another client needs no place.
-    """
-
-    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401  # FastAPI's
-        """A request has its turn once its parameters are good."""
-        super().__init__(path, in_turn(endpoint), **options)
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's handler behind the cache: parameters are parsed only for answers that are not cached."""
-        compute = super().get_route_handler()
-
-        async def handler(request: Request) -> Response:
-            memory: Memory = request.app.state.memory
-
-            async def computed() -> Response:
-                response = await compute(request)
-                response.headers.setdefault("Link", link_header(request))
-                vary(request, response)
-                return compression.compress(response) if compression.coding(request.scope) else response
-
-            return await memory.answer(request, computed)
-
-        return handler
-
-
 def vary(request: Request, response: Response) -> None:
     """Say of an answer whose content coding is negotiated that it is (RFC 9110 §12.5.5)."""
-    if compression.is_negotiated(request.scope["path"]):
+    if is_negotiated(request.scope["path"]):
         response.headers.add_vary_header("Accept-Encoding")
 
 
-class Front:
-    """Answers from memory before routing; passes the shelf that it used on to the routes."""
+def is_known(scope: Mapping[str, Any], *etags: str) -> bool:
+    """True if the header If-None-Match of a request lists one of `etags`.
 
-    def __init__(self, app: ASGIApp, library: Library, memory: Memory) -> None:
-        """Wrap `app`."""
-        self.app = app
-        self._library = library
-        self._memory = memory
+    >>> asked = {"headers": [(b"if-none-match", b'"a", W/"b"')]}
+    >>> is_known(asked, '"b"'), is_known(asked, ANY), is_known({"headers": []}, ANY, '"b"')
+    (True, False, False)
+    """
+    lists = [value.decode("latin-1") for name, value in scope["headers"] if name == b"if-none-match"]
+    return any(tag.strip().removeprefix("W/") in etags for tags in lists for tag in tags.split(","))
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        shelf = self._library.recent
-        if shelf is None:
-            shelf = await run_in_threadpool(self._library.shelf)
-        scope["shelf"] = shelf
-        is_asked = scope["method"] in ("GET", "HEAD")
-        answer = self._memory.remembered(self._memory.key(shelf, scope)) if is_asked else None
-        if answer is None:
-            await self.app(scope, receive, send)
-            return
-        scope["answered_by"] = answer.route
-        await answer(scope, receive, send)
+
+def not_modified(etag: str, cache_control: str = CACHE_CONTROL) -> Response:
+    """A 304 response, for a client that already has the answer."""
+    return Response(status_code=304, headers={"ETag": etag, "Cache-Control": cache_control})
+
+
+def accepts_gzip(accepted: str) -> bool:
+    """True if Accept-Encoding names gzip, and not with weight 0.
+
+    >>> accepts_gzip("br, gzip;q=0.5"), accepts_gzip("gzip;q=0, br"), accepts_gzip("identity"), accepts_gzip("")
+    (True, False, False, False)
+    """  # noqa: E501
+    codings = (coding.partition(";") for coding in accepted.split(","))
+    return any(
+        name.strip().lower() == CODING and not REFUSED.fullmatch(weight) for name, _, weight in codings
+    )
+
+
+def is_negotiated(path: str) -> bool:
+    """True if answers at `path` depend on Accept-Encoding.
+
+    >>> [is_negotiated(path) for path in ("/documents/methods", "/documents", "/documentsx", "/explore.csv", "/")]
+    [True, True, False, True, False]
+    """  # noqa: E501
+    return path.startswith(EXPLORER) or any(f"{path}/".startswith(f"{folder}/") for folder in FOLDERS)
+
+
+def coding_of(scope: Mapping[str, Any]) -> str:
+    """The content coding of the answer to a request: gzip, or nothing."""
+    if not is_negotiated(scope["path"]):
+        return ""
+    accepted = (value.decode("latin-1") for name, value in scope["headers"] if name == b"accept-encoding")
+    return CODING if accepts_gzip(",".join(accepted)) else ""
+
+
+def compress(response: Response) -> Response:
+    """The response with its body compressed, if its media type is one of COMPRESSED."""
+    if response.headers.get("content-type", "").partition(";")[0] not in COMPRESSED:
+        return response
+    body = gzip.compress(bytes(response.body), LEVEL, mtime=0)
+    compressed = Response(body, response.status_code)
+    compressed.raw_headers = list(response.raw_headers)
+    compressed.headers.update({"Content-Length": str(len(body)), "Content-Encoding": CODING})
+    return compressed

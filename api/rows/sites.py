@@ -17,13 +17,13 @@ import pyarrow.compute as pc
 
 from api.computing import current
 from api.rows.query import row_database
-from api.stored.library import raise_damage
+from api.stored.open_releases import raise_damage
 from releases.first_flights import Connection, Response, first_flight
 from releases.strata.items import LEAST_STRATUM
 from releases.strata.sample import Stratum
 
 if TYPE_CHECKING:
-    from api.stored.library import Library
+    from api.stored.open_releases import OpenReleases
     from api.stored.shelf import Version
 
 SUGGESTED = 6
@@ -159,11 +159,11 @@ def order_of(sort: str) -> str:
 
 
 class SiteTables:
-    """The tables of sites of the library's releases; parts of them are kept in memory."""
+    """The tables of sites of releases; parts of them are kept in memory."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, releases: OpenReleases) -> None:
         """Nothing is read yet."""
-        self._library = library
+        self._releases = releases
         self._database = row_database()
 
     def has(self, version: Version) -> bool:
@@ -195,7 +195,7 @@ class SiteTables:
 
     def hosts(self, version: Version) -> pa.Table:
         """The rank and host of each site of a release."""
-        path, checksum = self._library.file(version, "site.parquet")
+        path, checksum = self._releases.file(version, "site.parquet")
         sql = "SELECT rank, host FROM read_parquet($site, hive_partitioning = false) ORDER BY rank"
         return self._kept(
             ("hosts", checksum), lambda cursor: cursor.sql(sql, params={"site": str(path)}).to_arrow_table()
@@ -229,7 +229,7 @@ class SiteTables:
 
     def _facts(self, version: Version) -> pa.Table:
         """What the table has of each site whatever is asked."""
-        paths = {name.removesuffix(".parquet"): self._library.file(version, name) for name in FILES[:4]}
+        paths = {name.removesuffix(".parquet"): self._releases.file(version, name) for name in FILES[:4]}
         named = {name: str(path) for name, (path, _) in paths.items()}
         key = ("facts", *(checksum for _, checksum in paths.values()))
 
@@ -249,7 +249,7 @@ class SiteTables:
 
     def _shares(self, version: Version, stratum: Stratum, window_bytes: int) -> pa.Table:
         """Counts, sizes and share by rank of the responses of a stratum."""
-        path, checksum = self._library.file(version, "item.parquet")
+        path, checksum = self._releases.file(version, "item.parquet")
         fixed = {"page_kind": stratum.page_kind, **{name: getattr(stratum, name) for name in stratum.fixed}}
         sql = SHARES.format(conditions=" ".join(f"AND {name} = ${name}" for name in fixed))
         values = {"item": str(path), "window": window_bytes, **fixed}
@@ -273,7 +273,7 @@ class SiteTables:
             with self._cursor() as cursor:
                 return compute(cursor)
 
-        return self._library.held.kept(key, computed, size=lambda table: table.nbytes)
+        return self._releases.kept.kept(key, computed, size=lambda table: table.nbytes)
 
     @contextlib.contextmanager
     def _cursor(self, **tables: pa.Table) -> Iterator[duckdb.DuckDBPyConnection]:

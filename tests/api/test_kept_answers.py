@@ -10,12 +10,12 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from api import kept_answers
 from api.app import create_app
 from api.lab.queue import Queue
-from api.routes import remembered
 from api.routes.answers import DistributionAnswer
 from api.routes.distributions import distributions
-from api.stored.held import HeldReleases, HeldSample
+from api.stored.open_releases import KeptSample, OpenReleases
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release
 from tests.factories.made_up_replay import at_once
@@ -36,7 +36,7 @@ class Counted:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.times = 0
 
-        def counted(held: dict[str, HeldSample], **parameters: Any) -> list[DistributionAnswer]:
+        def counted(held: dict[str, KeptSample], **parameters: Any) -> list[DistributionAnswer]:
             self.times += 1
             return distributions(held, **parameters)
 
@@ -122,7 +122,7 @@ def test_simultaneous_equal_requests_are_computed_once(
 def test_requests_beyond_the_limit_are_refused_with_retry_after(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remembered, "PLACES_EACH", 2)
+    monkeypatch.setattr(kept_answers, "PLACES_EACH", 2)
     with TestClient(app_of(data_dir, every_s=3600)) as client, ThreadPoolExecutor(32) as pool:
         client.get("/v1/crawls")
         replies = list(pool.map(client.get, [f"{COLD}&mss={mss}" for mss in range(1, 129)]))
@@ -144,7 +144,7 @@ def test_a_wrong_parameter_is_refused_while_the_same_client_s_questions_are_comp
         may_end.wait(WITHIN_S)
         return []
 
-    monkeypatch.setattr(HeldReleases, "sample", wait)
+    monkeypatch.setattr(OpenReleases, "sample", wait)
     with TestClient(app_of(data_dir, every_s=3600)) as client, ThreadPoolExecutor(8) as pool:
         client.get("/v1/crawls")
         computed = [pool.submit(client.get, f"{COLD}&mss={mss}") for mss in range(1, 5)]
@@ -175,6 +175,6 @@ def test_an_etag_does_not_depend_on_the_library_s_path(data_dir: Path) -> None:
 def test_other_code_has_other_etags(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with TestClient(app_of(data_dir)) as client:
         before = client.get("/v1/crawls").headers["etag"]
-    monkeypatch.setattr(remembered, "code_version", lambda: "another")
+    monkeypatch.setattr(kept_answers, "code_version", lambda: "another")
     with TestClient(app_of(data_dir)) as client:
         assert client.get("/v1/crawls").headers["etag"] != before

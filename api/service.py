@@ -1,0 +1,122 @@
+"""What the service answers from, and its kinds of routes: those whose requests need a place, and those whose
+answers are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.routing import APIRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.computing import in_turn
+from api.contact import Contact
+from api.http.clients import client_of
+from api.http.links import link_header
+from api.kept_answers import GONE, KeptAnswers, coding_of, compress, vary, watch
+from api.lab.queue import Queue
+from api.rows.query import RowReader
+from api.rows.sites import SiteTables
+from api.stored.open_releases import OpenReleases
+from releases.outside.points import Point
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Service:
+    """The parts of the service that routes answer from, as `create_app` makes them."""
+
+    releases: OpenReleases
+    """Releases and reports."""
+    rows: RowReader
+    sites: SiteTables
+    answers: KeptAnswers
+    outside: Sequence[Point]
+    """What others counted."""
+    base_url: str
+    """Configured beginning of every link; empty for none."""
+    contact: Contact
+    lab: Queue | None
+    """Queue of pages to be replayed; None where the lab is off."""
+
+
+def service_of(request: Request) -> Service:
+    """The parts of the service that a request is answered by."""
+    service: Service = request.app.state.service
+    return service
+
+
+class Placed(APIRoute):
+    """A route whose requests need a place before anything is done for them, of which each client has a
+    share."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """FastAPI's handler within a place."""
+        handle = super().get_route_handler()
+
+        async def handler(request: Request) -> Response:
+            client = client_of(request.scope)
+            with service_of(request).answers.places.take(client) as number, watch(request) as leaving:
+                # Parameters are read in the event loop: between two requests of one client it gets to others.
+                for _ in range(number):
+                    await asyncio.sleep(0)
+                return Response(status_code=GONE) if leaving.done() else await handle(request)
+
+        return handler
+
+
+class Kept(Placed):
+    """A route whose answers depend only on the releases, the request and the code.
+
+    Whoever waits for an answer that is being computed for another client needs no place.
+    """
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401  # FastAPI's
+        """A request has its turn once its parameters are good."""
+        super().__init__(path, in_turn(endpoint), **options)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """FastAPI's handler behind the kept answers: parameters are parsed only for answers that are not
+        kept."""
+        compute = super().get_route_handler()
+
+        async def handler(request: Request) -> Response:
+            async def computed() -> Response:
+                response = await compute(request)
+                response.headers.setdefault("Link", link_header(request))
+                vary(request, response)
+                return compress(response) if coding_of(request.scope) else response
+
+            return await service_of(request).answers.answer(request, computed)
+
+        return handler
+
+
+class KeptFirst:
+    """Answers what is kept before routing; passes the shelf that it used on to the routes."""
+
+    def __init__(self, app: ASGIApp, releases: OpenReleases, answers: KeptAnswers) -> None:
+        """Wrap `app`."""
+        self.app = app
+        self._releases = releases
+        self._answers = answers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        shelf = self._releases.recent
+        if shelf is None:
+            shelf = await run_in_threadpool(self._releases.shelf)
+        scope["shelf"] = shelf
+        is_asked = scope["method"] in ("GET", "HEAD")
+        answer = self._answers.get(self._answers.key(shelf, scope)) if is_asked else None
+        if answer is None:
+            await self.app(scope, receive, send)
+            return
+        scope["answered_by"] = answer.route
+        await answer(scope, receive, send)
