@@ -1,4 +1,5 @@
-"""Writes docs/performance.md from the results of the benchmarks; no figure in it is written by hand.
+"""Writes docs/performance.md, and the costs of a month in docs/operations.md, from the results of the
+benchmarks; no figure in them is written by hand.
 
 python -m benchmarks.document
 """
@@ -16,10 +17,12 @@ from benchmarks.markdown import describe_measurement, table
 from benchmarks.pages import loads as pages
 from benchmarks.replay import Measured
 from benchmarks.results import FOLDER
+from benchmarks.scale import figures as scale
 from benchmarks.service import attack
 from benchmarks.service.load import later_sections
 
 DOCUMENT = Path("docs/performance.md")
+OPERATIONS = Path("docs/operations.md")
 
 HEAD = """# Performance
 
@@ -125,6 +128,7 @@ SECTIONS = {
     "decide": decide,
     "service": service,
     "attack": attack.section,
+    "scale": scale.section,
     "pages": pages.section,
 }
 """Sections by the name of their file."""
@@ -135,6 +139,7 @@ HEADINGS = {
     "decide": DECIDE.partition("\n")[0],
     "service": SERVICE.partition("\n")[0],
     "attack": attack.TEXT.partition("\n")[0],
+    "scale": scale.TEXT.partition("\n")[0],
     "pages": pages.HEAD.partition("\n")[0],
 }
 
@@ -170,6 +175,11 @@ def main() -> int:
         return 1
     DOCUMENT.write_text(document(results, DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
     print(DOCUMENT)
+    if "scale" in results:
+        operations, performance = (path.read_text(encoding="utf-8") for path in (OPERATIONS, DOCUMENT))
+        written = scale.write_costs(operations, performance, results["scale"])
+        OPERATIONS.write_text(written, encoding="utf-8")
+        print(OPERATIONS)
     return 0
 
 

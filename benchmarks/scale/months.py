@@ -1,0 +1,153 @@
+"""Many months: how start, pages and checks grow with the number of releases, each made by
+the product's code."""
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.counting import tree_cpu_s
+from benchmarks.made_up_release import host_of
+from benchmarks.scale.steps import crawl_sites, plan_crawl
+from benchmarks.scale.web import Web
+from benchmarks.service.over_a_year import wait_until_checked
+from benchmarks.service.servers import READY_WITHIN_S, BenchError, Memory, serve, wait_until_prepared
+from crawler.campaign.seal import seal
+from releases.build import build
+from releases.catalogue import releases
+from schema.crawls import CrawlName
+from storage import embedded
+from storage.engine import connect
+from storage.migrate import upgrade
+
+FIRST_YEAR = 2022
+DEVICES = ("desktop", "mobile")
+SITES = 25
+"""Sites of a release: at least as many as an interval needs."""
+
+FEWEST = 6
+"""Months after which everything is measured first."""
+
+RUNS = 5
+
+PAGES = {
+    "home": "",
+    "explorer": "explore",
+    "shares over months": "explore/months.svg",
+    "releases": "releases",
+    "sites": "sites",
+    "a site": f"sites/{host_of(7)}",
+    "search": "search?q=site-7",
+    "crawls": "crawls",
+    "list of crawls": "v1/crawls",
+    "a site's history": f"v1/sites/{host_of(7)}",
+}
+"""Pages and answers of the service that have to do with several releases, by what they show."""
+
+
+def measure(folder: Path, months: int) -> list[dict[str, Any]]:
+    """Return the figures over a few months and over all of them; releases that are there are kept."""
+    folder = folder.absolute()
+    everything = list(_names(months))
+    few = [name for name in everything if name in set(_names(min(FEWEST, months)))]
+    figures = []
+    try:
+        for count, names in ((FEWEST, few), (months, everything)):
+            kept = folder / f"after-{count}"
+            _make(kept, names)
+            figures.append({"months": count, "releases": len(names), **_measure(kept)})
+    finally:
+        for count in (FEWEST, months):
+            embedded.stop(folder / f"after-{count}" / "postgres")
+    return figures
+
+
+def _names(months: int) -> Iterator[CrawlName]:
+    for number in range(months):
+        month = f"{FIRST_YEAR + number // 12}-{number % 12 + 1:02}"
+        yield from (CrawlName(month=month, device=device) for device in DEVICES)
+
+
+def _make(data: Path, names: list[CrawlName]) -> None:
+    """Make a data folder of the crawls and releases of `names` that it lacks."""
+    data.mkdir(parents=True, exist_ok=True)
+    there = {release.crawl for release in releases(data / "releases")}
+    lacking = [name for name in names if name not in there]
+    if not lacking:
+        embedded.start(data / "postgres")
+        return
+    engine = connect(embedded.start(data / "postgres"))
+    upgrade(engine)
+    web = Web.read()
+    for number, name in enumerate(lacking, start=1):
+        crawl = plan_crawl(engine, SITES, name)
+        crawl_sites(engine, web, crawl, workers=4)
+        seal(engine, crawl)
+        build(engine, str(name), data / "releases")
+        print(f"made {name}, {number} of {len(lacking)}", file=sys.stderr, flush=True)
+    engine.dispose()
+
+
+def _measure(data: Path) -> dict[str, Any]:
+    count = sum(1 for _ in releases(data / "releases"))
+    with tempfile.TemporaryDirectory(prefix="firstflight-bench-") as temporary:
+        folder = Path(temporary)
+        prepared = folder / "cache" / "prepared"
+        began = time.monotonic()
+        with serve(data, folder) as (pid, address):
+            start_s = time.monotonic() - began
+            with Memory(pid) as memory:
+                wait_until_checked(address)
+                wait_until_prepared(prepared, pid, count)
+                preparing_s = tree_cpu_s(pid)
+                pages = {what: _ms(address + path) for what, path in PAGES.items()}
+        began = time.monotonic()
+        with serve(data, folder):
+            again_s = time.monotonic() - began
+    verify = _command(data, "verify")
+    backup = _command(data, "database", "backup")
+    files = sum(path.stat().st_size for path in (data / "backups").rglob("*") if path.is_file())
+    shutil.rmtree(data / "backups")
+    return {
+        "start_s": round(start_s, 2),
+        "start_again_s": round(again_s, 2),
+        "preparing_cpu_s": round(preparing_s, 1),
+        "peak_mb": round(memory.peak_mb, 1),
+        "pages_ms": pages,
+        "verify_cpu_s": verify,
+        "backup_cpu_s": backup,
+        "backup_bytes": files,
+    }
+
+
+def _ms(address: str) -> float:
+    """Return the median of several answers, in ms."""
+    times = []
+    for _ in range(RUNS):
+        began = time.monotonic()
+        with urllib.request.urlopen(address, timeout=READY_WITHIN_S) as answer:  # noqa: S310  # http
+            answer.read()
+        times.append(1000 * (time.monotonic() - began))
+    return round(statistics.median(times), 1)
+
+
+def _command(data: Path, *arguments: str) -> float:
+    """Return the processor time of a command of firstflight over a data folder, PostgreSQL's included."""
+    program = Path(sys.executable).with_name("firstflight")
+    server = embedded.postmaster(data / "postgres")
+    assert server is not None  # `_make` has started it
+    before = tree_cpu_s(server)
+    environment = os.environ | {"FIRSTFLIGHT_DATA_DIR": str(data)}
+    with subprocess.Popen([program, *arguments], env=environment, stdout=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise BenchError(f"firstflight {' '.join(arguments)} failed over {data}")
+    return round(used.ru_utime + used.ru_stime + tree_cpu_s(server) - before, 2)
