@@ -58,6 +58,11 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
 
 
+def pytest_unconfigure() -> None:
+    """Let Python collect the modules' objects when it ends; DuckDB lists as leaked what stays frozen."""
+    gc.unfreeze()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Fast files first: a mistake shows within seconds.
 
