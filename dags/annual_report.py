@@ -88,7 +88,7 @@ with DAG(
     )
     verify = firstflight(
         "verify",
-        'release verify --crawl "$CRAWL"',
+        'verify release "$CRAWL"',
         env=variables("CRAWL"),
         doc="Checks the release that the report is made of.",
     )

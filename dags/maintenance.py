@@ -37,7 +37,7 @@ with DAG(
     )
     check = firstflight(
         "check",
-        "database check",
+        "verify database",
         env=VARIABLES,
         doc="Looks for orphans, sites with two final visits, sums that do not add up, "
         "and seals that do not hold.",

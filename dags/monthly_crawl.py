@@ -123,7 +123,7 @@ with DAG(
     )
     verify = firstflight(
         "verify",
-        'release verify --crawl "$CRAWL"',
+        'verify release "$CRAWL"',
         env=VARIABLES,
         doc="Checks sums, counts and distributions.",
     )

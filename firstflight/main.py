@@ -14,21 +14,29 @@ COMMANDS = {
     "optout": "leave sites out of crawls, and erase what was measured of them",
     "crawl": "plan, run, watch and seal a crawl",
     "import": "take what somebody else recorded or counted: pages, HAR files, HTTP Archive's series",
-    "release": "build, verify, compare and list releases",
+    "release": "build, publish, compare and list releases",
     "erratum": "record what was found wrong in a published release",
     "replay": "replay a release's pages over the Linux TCP stack",
     "report": "build the annual report",
-    "verify": "check everything that is stored: database, releases, replays, reports",
+    "verify": "check what is stored: database, releases, replays, reports",
     "sign": "sign releases, replays, reports and errata",
     "serve": "serve releases and reports",
     "metrics": "serve metrics for Prometheus",
-    "database": "the database: its URL, checks, copies, retention; stop the embedded server",
+    "database": "the database: its URL, copies, retention; stop the embedded server",
     "localweb": "play the bundled web on loopback",
     "doctor": "check what this machine has and lacks",
 }
 
 MODULES = {"import": "importing"}
 """Modules of commands whose names are words of Python."""
+
+
+MOVED = {
+    ("database", "check"): "verify database",
+    ("release", "verify"): "verify release",
+    ("report", "verify"): "verify report",
+}
+"""Commands by the group in which they are looked for."""
 
 
 class Commands(LazyGroup):
@@ -38,6 +46,12 @@ class Commands(LazyGroup):
         """Run the command; Ctrl-C, a missing library and an unwritable folder end it with a message."""
         try:
             return super().invoke(ctx)
+        except click.NoSuchCommand as exc:
+            group = exc.ctx.info_name if exc.ctx else None
+            if moved := MOVED.get((group or "", exc.command_name)):
+                message = f"no such command {exc.command_name!r}: write `firstflight {moved}`"
+                raise click.UsageError(message, exc.ctx) from exc
+            raise
         except KeyboardInterrupt:
             raise Stopped("what is whole is kept, and the same command can be run again") from None
         except ModuleNotFoundError as exc:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
@@ -19,7 +19,7 @@ from releases.errata.stored import FOLDER as ERRATA
 from releases.errata.stored import ErratumError
 from releases.errata.stored import folders as errata_folders
 from releases.errata.stored import read as read_erratum
-from releases.verify import UNREADABLE, verify
+from releases.verify import UNREADABLE, Check, verify
 from replay.networks.population_csv import PopulationError
 from replay.networks.stored_populations import check_population
 from schema.crawls import name_of
@@ -37,6 +37,11 @@ FolderKind = Literal["stage", "part", "report", "withdrawal", "erratum"]
 
 Kind = Literal["erasure", "database", "release", "population"] | FolderKind
 
+What = Literal["database", "release", "replay", "report", "erratum", "population"]
+"""What can be verified by itself."""
+
+WHATS: tuple[What, ...] = get_args(What)
+
 DAMAGE = (*UNREADABLE, DatabaseError, Exhausted, SQLAlchemyError)
 """Exceptions that a check may end in if what it reads is damaged."""
 
@@ -52,6 +57,8 @@ class Item:
     """The evidence, in a line."""
     signature: str | None = None
     """State of the signature (storage.signatures.Signature); None where signatures do not apply."""
+    checks: tuple[Check, ...] = ()
+    """The checks of a release or of a crawl in the database, in their order."""
 
     def __str__(self) -> str:
         """Return the line that a command prints."""
@@ -61,15 +68,15 @@ class Item:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Check:
-    """The check of one stored thing; calling it gives a verdict whatever state the thing is in."""
+class Verification:
+    """The verification of one stored thing; calling it gives a verdict whatever state the thing is in."""
 
     kind: Kind
     name: str
     judge: Callable[[], Item]
 
     def __call__(self) -> Item:
-        """Check it. What cannot be read is damaged, and keeps nothing else from being checked."""
+        """Verify it. What cannot be read is damaged, and keeps nothing else from being verified."""
         try:
             item = self.judge()
         except DAMAGE as exc:
@@ -94,69 +101,78 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def list_checks(settings: Settings, engine: Engine | None) -> list[Check]:
-    """Return a check of each stored thing; those of the database only with an engine."""
+def list_verifications(
+    settings: Settings, engine: Engine | None, *, what: What | None = None, name: str | None = None
+) -> list[Verification]:
+    """Return a verification of each stored thing; those of the database only with an engine.
+
+    `what` and `name` select: everything of a kind, or what the name names whole or by its first parts.
+    """
     versions = list(iter_versions(settings.releases))
-    listings: tuple[tuple[Kind, Path | str, Iterable[Check]], ...] = (
-        ("erasure", UNFINISHED, _list_unfinished_erasures(settings)),
-        ("database", "PostgreSQL", _list_crawl_checks(engine)),
-        ("release", settings.releases, _list_version_checks(settings, engine, versions)),
-        ("stage", settings.replays, list_folder_checks(settings, _list_stages(settings), versions)),
-        ("report", settings.reports, list_folder_checks(settings, _list_reports(settings), versions)),
-        (
-            "erratum",
-            settings.releases / ERRATA,
-            list_folder_checks(settings, _list_errata(settings), versions),
-        ),
-        ("population", settings.populations, _list_population_checks(settings.populations)),
-    )
-    return [check for listing in listings for check in _list_checks(*listing)]
+    errata = settings.releases / ERRATA
+    listings: dict[What | None, tuple[Kind, Path | str, Iterable[Verification]]] = {
+        None: ("erasure", UNFINISHED, _list_unfinished_erasures(settings)),
+        "database": ("database", "PostgreSQL", _list_crawls(engine)),
+        "release": ("release", settings.releases, _list_versions(settings, engine, versions)),
+        "replay": ("stage", settings.replays, _list_folders_of(settings, _list_stages(settings), versions)),
+        "report": ("report", settings.reports, _list_folders_of(settings, _list_reports(settings), versions)),
+        "erratum": ("erratum", errata, _list_folders_of(settings, _list_errata(settings), versions)),
+        "population": ("population", settings.populations, _list_populations(settings.populations)),
+    }
+    selected = listings.values() if what is None else [listings[what]]
+    return [
+        verification
+        for listing in selected
+        for verification in _list_readable(*listing)
+        if name is None or f"{verification.name} ".startswith((f"{name} ", f"{name}."))
+    ]
 
 
-def _list_checks(kind: Kind, place: Path | str, listing: Iterable[Check]) -> Iterator[Check]:
-    """Yield the checks of a listing; a place that cannot be listed is itself a check that fails."""
+def _list_readable(kind: Kind, place: Path | str, listing: Iterable[Verification]) -> Iterator[Verification]:
+    """Yield a listing; a place that cannot be listed is itself a verification that fails."""
     try:
         if isinstance(place, Path) and os.path.lexists(place) and not place.is_dir():
             raise NotADirectoryError(f"{place} is no folder")
         yield from listing
     except DAMAGE as exc:
-        yield Check(kind, str(place), partial(_unreadable, kind, str(place), exc))
+        yield Verification(kind, str(place), partial(_unreadable, kind, str(place), exc))
 
 
-def _list_unfinished_erasures(settings: Settings) -> Iterator[Check]:
+def _list_unfinished_erasures(settings: Settings) -> Iterator[Verification]:
     if (settings.data_dir / UNFINISHED).exists():
         said = "it was cut short: finish it by `firstflight optout add HOST --erase`, and verify again"
         item = Item(kind="erasure", name=UNFINISHED, state="damaged", said=said)
-        yield Check("erasure", UNFINISHED, lambda: item)
+        yield Verification("erasure", UNFINISHED, lambda: item)
 
 
-def _list_crawl_checks(engine: Engine | None) -> Iterator[Check]:
+def _list_crawls(engine: Engine | None) -> Iterator[Verification]:
     if engine is not None:
         with engine.connect() as connection:
             known = list(crawls(connection))
         for crawl in known:
-            yield Check("database", str(name_of(crawl)), partial(judge_crawl, engine, crawl))
+            yield Verification("database", str(name_of(crawl)), partial(judge_crawl, engine, crawl))
 
 
-def _list_version_checks(
+def _list_versions(
     settings: Settings, engine: Engine | None, versions: list[Release | Damaged | Withdrawn]
-) -> Iterator[Check]:
+) -> Iterator[Verification]:
     newest = {version.crawl: version for version in versions}
     for version in versions:
         # An older version is one because the rows have changed since: the database has those of the newest.
         of_newest = engine if newest[version.crawl] is version else None
         name = f"{version.crawl} version {version.version}"
-        yield Check(
+        yield Verification(
             "release", name, partial(judge_version, name, version, of_newest, settings.allowed_signers)
         )
 
 
-def list_folder_checks(
+def _list_folders_of(
     settings: Settings,
     folders: Iterable[tuple[FolderKind, str, Path]],
     versions: Iterable[Release | Damaged | Withdrawn],
-) -> Iterator[Check]:
-    """Yield a check of each folder with checksums; `versions` are those that it may have been made from.
+) -> Iterator[Verification]:
+    """Yield the verification of each folder with checksums; `versions` are those that it may have been
+    made from.
 
     A version whose SHA256SUMS is damaged says nothing about what was made from it.
     """
@@ -165,13 +181,15 @@ def list_folder_checks(
     )
     sums = {(str(release.crawl), release.version): release.checksum for release in sound}
     for kind, name, folder in folders:
-        yield Check(kind, name, partial(judge_folder, kind, name, folder, sums, settings.allowed_signers))
+        yield Verification(
+            kind, name, partial(judge_folder, kind, name, folder, sums, settings.allowed_signers)
+        )
 
 
-def _list_population_checks(folder: Path) -> Iterator[Check]:
+def _list_populations(folder: Path) -> Iterator[Verification]:
     files = [file for suffix in ("csv", "json") for file in folder.glob(f"*.{suffix}")]
     for name in sorted({file.stem for file in files}):
-        yield Check("population", name, partial(judge_population, folder, name))
+        yield Verification("population", name, partial(judge_population, folder, name))
 
 
 def list_stored_folders(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
@@ -210,14 +228,18 @@ def _list_folders(above: Path) -> list[Path]:
 def judge_crawl(engine: Engine, crawl: Crawl) -> Item:
     """Check one crawl in the database for what constraints cannot hold."""
     with engine.connect() as connection:
-        findings = list(integrity.check(connection, crawl))
-    wrong = [
-        f"not so: {finding.name} ({finding.offenders:,} against it)"
-        for finding in findings
-        if finding.offenders
-    ]
-    evidence = "; ".join(wrong) or f"{len(findings)} checks hold"
-    return Item(kind="database", name=str(name_of(crawl)), state="damaged" if wrong else "ok", said=evidence)
+        checks = tuple(
+            Check(invariant.name, not invariant.offenders, f"{invariant.offenders:,} against it")
+            for invariant in integrity.check(connection, crawl)
+        )
+    wrong = [f"not so: {check.name} ({check.evidence})" for check in checks if not check.holds]
+    return Item(
+        kind="database",
+        name=str(name_of(crawl)),
+        state="damaged" if wrong else "ok",
+        said="; ".join(wrong) or f"{len(checks)} checks hold",
+        checks=checks,
+    )
 
 
 def judge_version(
@@ -228,10 +250,11 @@ def judge_version(
         return Item(kind="release", name=name, state="withdrawn", said="a tombstone stands in its place")
     if isinstance(version, Damaged):
         return Item(kind="release", name=name, state="damaged", said=version.problem)
-    every = list(verify(version, engine))
-    wrong = [f"{check.name}: {check.evidence}" for check in every if not check.holds]
-    evidence = f"{len(every)} checks hold"
-    return _judge("release", name, wrong, evidence, state(version.path, allowed_signers))
+    checks = tuple(verify(version, engine))
+    wrong = [f"{check.name}: {check.evidence}" for check in checks if not check.holds]
+    evidence = f"{len(checks)} checks hold"
+    item = _judge("release", name, wrong, evidence, state(version.path, allowed_signers))
+    return dataclasses.replace(item, checks=checks)
 
 
 def judge_folder(

@@ -1,7 +1,7 @@
 """Invariants of the database that no constraint can state: between partitions, and over several rows.
 
 Partitioned tables have no foreign keys to each other; the crawler's transactions keep them consistent. A
-release is verified separately (`firstflight release verify`).
+release is verified separately (`firstflight verify release`).
 """
 
 import dataclasses

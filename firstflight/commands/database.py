@@ -1,31 +1,27 @@
-"""`firstflight database`: URL, checks, copies and retention of the database; stops the embedded server."""
+"""`firstflight database`: URL, copies and retention of the database; stops the embedded server."""
 
 import datetime
-import json
 from pathlib import Path
 
 import click
 
-from firstflight.commands.options import AS_JSON
-from firstflight.connect import database, database_to_read, database_url, embedded_folder
+from firstflight.connect import database, database_url, embedded_folder
 from firstflight.errors import one_line
 from firstflight.retention import RetentionError, detach, is_older, list_held
 from firstflight.settings import Settings
-from schema.crawls import name_of
-from storage import backup, embedded, integrity
-from storage.crawls import CrawlNotFound, crawls, find_crawl
+from storage import backup, embedded
+from storage.crawls import CrawlNotFound
 from storage.data_lock import InUse, making
 from storage.engine import DatabaseError
 
 
 @click.group()
 def command() -> None:
-    """The database: its URL, checks, copies, retention; stop the embedded server.
+    """The database: its URL, copies, retention; stop the embedded server.
 
     \b
     Example:
       psql "$(firstflight database url)"
-      firstflight database check
       firstflight database backup
       firstflight database detach --older-than 24
       firstflight database stop
@@ -43,56 +39,6 @@ def url(settings: Settings) -> None:
     """
     with one_line(DatabaseError):
         click.echo(database_url(settings))
-
-
-@command.command("check")
-@click.option("--crawl", "name", help="Check only this crawl: its name, or a unique beginning of it.")
-@AS_JSON
-@click.pass_obj
-def check_(settings: Settings, *, name: str | None, as_json: bool) -> None:
-    """Check what database constraints cannot: orphans, duplicate final visits, sums, seals.
-
-    Exit code 1 if a check fails.
-
-    \b
-    Example:
-      firstflight database check
-    """
-    with (
-        one_line(DatabaseError, CrawlNotFound),
-        database_to_read(settings) as engine,
-        engine.connect() as connection,
-    ):
-        selected = crawls(connection) if name is None else [find_crawl(connection, name)]
-        findings_by_crawl = {
-            str(name_of(crawl)): list(integrity.check(connection, crawl)) for crawl in selected
-        }
-    wrong = [
-        (crawl, finding)
-        for crawl, findings in findings_by_crawl.items()
-        for finding in findings
-        if finding.offenders
-    ]
-    if as_json:
-        click.echo(
-            json.dumps(
-                {
-                    crawl: {finding.name: finding.offenders for finding in findings}
-                    for crawl, findings in findings_by_crawl.items()
-                },
-                indent=2,
-            )
-        )
-    for crawl, finding in wrong:
-        click.echo(f"{crawl}: not so: {finding.name} ({finding.offenders:,} against it)", err=True)
-    if wrong:
-        raise click.ClickException(
-            f"{len(wrong)} of the checks failed: restore a copy, or find out what wrote that"
-        )
-    if not as_json:
-        click.echo(
-            f"{sum(map(len, findings_by_crawl.values()))} checks of {len(findings_by_crawl)} crawls hold"
-        )
 
 
 @command.command("detach")

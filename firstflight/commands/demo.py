@@ -535,7 +535,7 @@ def run(line: Line, *, pages: str | None, browsers: int, months: int, sizes: Seq
         for crawl in crawls:
             line.step("crawl", "seal", "--crawl", str(crawl))
             line.step("release", "build", "--crawl", str(crawl))
-        line.step("release", "verify", "--crawl", str(last))
+        line.step("verify", "release", str(last))
         line.step("database", "stop")
     replay(line, "--set", f"pages={last}", *sizes)
     return end(line, last.month, "--crawl", str(last))
@@ -559,7 +559,7 @@ def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
     month = read_source(SETS[AUGUST_2025]).month
     with line.part("release"):
         line.step("import", "pages", "--all")
-        line.step("release", "verify", "--crawl", month, "--offline")
+        line.step("verify", "release", month, "--offline")
     line.wait_for_packages()
     replay(line, "--set", "pages=recorded", "--set", f"max_pages={pages}", *sizes)
     return end(line, month)

@@ -1,17 +1,14 @@
-"""`firstflight release`: build, verify, publish, compare and list releases."""
+"""`firstflight release`: build, publish, compare and list releases."""
 
-import contextlib
 import dataclasses
-import json
 from pathlib import Path
 from typing import Self
 
 import click
-from sqlalchemy import Engine
 
 from firstflight.bars import bar as progress_bar
-from firstflight.commands.options import AS_JSON, CRAWL, NEXT_VERSION, OFFLINE, REASON, show
-from firstflight.connect import database, database_to_read
+from firstflight.commands.options import AS_JSON, CRAWL, NEXT_VERSION, REASON, show
+from firstflight.connect import database
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from recordings.pages.same_sites import values_of
@@ -20,7 +17,6 @@ from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_r
 from releases.changes import MEASURES, RESPONSES, Asked, Change, ChangeMeasure, compare_values
 from releases.publish import StoreError, publish
 from releases.strata.bootstrap import LEAST_SITES
-from releases.verify import verify
 from storage.crawls import CrawlNotFound
 from storage.data_lock import InUse, making
 from storage.engine import DatabaseError
@@ -96,12 +92,11 @@ def list_entry(
 
 @click.group()
 def command() -> None:
-    """Build, verify, publish, compare and list releases.
+    """Build, publish, compare and list releases.
 
     \b
     Example:
       firstflight release build --crawl 2026-11
-      firstflight release verify --crawl 2026-11
       firstflight release publish --crawl 2026-11 --to file:///mnt/releases
       firstflight release changes 2019-12 2025-08
       firstflight release list
@@ -155,64 +150,6 @@ def build_(settings: Settings, *, name: str, version: int | None, reason: str | 
         {**dataclasses.asdict(facts), "new": built.is_new},
         as_json=as_json,
         lines=[describe_result(built.is_new, "built", facts), facts.path],
-    )
-
-
-@command.command("verify")
-@CRAWL
-@OFFLINE
-@AS_JSON
-@click.pass_context
-def verify_(ctx: click.Context, *, name: str, offline: bool, as_json: bool) -> None:
-    """Check the newest version of a release: sums, counts, keys, CDFs. Exit code 1 if a check fails.
-
-    `firstflight verify` checks every version of every release.
-
-    \b
-    Example:
-      firstflight release verify --crawl 2026-11
-      firstflight release verify --crawl 2026-11 --offline --json
-    """
-    settings: Settings = ctx.obj
-    with one_line(*EXPECTED, InUse), making(settings.data_dir):
-        release = find_release(settings.releases, name)
-        with contextlib.nullcontext() if offline else database_to_read(settings) as engine:
-            verdict = judge(release, engine, quiet=as_json)
-    if as_json:
-        click.echo(json.dumps(dataclasses.asdict(verdict), indent=2))
-    ctx.exit(0 if verdict.holds else 1)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Verdict:
-    """Whether a release holds, and the checks that say so."""
-
-    crawl: str
-    version: int
-    checksum: str | None
-    """None unless all files are as in SHA256SUMS."""
-    holds: bool
-    checks: list[dict[str, str | bool]]
-
-
-def judge(release: Release, engine: Engine | None, *, quiet: bool) -> Verdict:
-    """Make the checks of a release; print each as it is made unless `quiet`."""
-    checks = []
-    for check in verify(release, engine):
-        checks.append(check)
-        if not quiet:
-            click.echo(f"{'ok    ' if check.holds else 'FAILED'}  {check.name}: {check.evidence}")
-    failed = sum(not check.holds for check in checks)
-    if not quiet:
-        outcome = f"{failed} of {len(checks)} checks failed" if failed else f"all {len(checks)} checks hold"
-        click.echo(f"{release.crawl} version {release.version}: {outcome}")
-    is_whole = all(check.holds for check in checks if check.name == "checksums")
-    return Verdict(
-        crawl=str(release.crawl),
-        version=release.version,
-        checksum=release.checksum if is_whole else None,
-        holds=not failed,
-        checks=[{"name": c.name, "holds": c.holds, "said": c.evidence} for c in checks],
     )
 
 

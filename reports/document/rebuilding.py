@@ -20,7 +20,7 @@ def rebuild_commands(inputs: ReportInputs) -> list[str]:
     `publishing_options` gives the options that the last of them needs for a certain version.
     """
     name, replay = inputs.release.manifest.crawl, inputs.replay
-    commands = [f"firstflight release verify --offline --crawl {name}"]
+    commands = [f"firstflight verify --offline release {name}"]
     if is_recorded(name.kind):
         commands.insert(0, _import_command(inputs.release))
         commands[1:1] = [_import_command(year) for year in inputs.other_years]

@@ -89,8 +89,8 @@ def lines_of(text: str, width: int, *, first: str = "", rest: str = "") -> list[
 def fold_commands(commands: Iterable[str], width: int) -> Iterator[str]:
     """Yield commands for a shell in lines of a width: a long one goes on after a backslash.
 
-    >>> list(fold_commands(["firstflight release verify --crawl " + 40 * "x"], 66))[0]
-    'firstflight release verify --crawl \\\\'
+    >>> list(fold_commands(["firstflight verify release " + 40 * "x"], 66))[0]
+    'firstflight verify release \\\\'
     """
     for command in commands:
         line = ""

@@ -104,7 +104,7 @@ def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
     *report, verify, other, third, last = called.read_text().splitlines()
     assert report == [
         "report ready --year 2026 --series desktop.local.tcp.web",
-        f"release verify --crawl {CRAWL}",
+        f"verify release {CRAWL}",
         f"replay run edition --set pages={CRAWL} --set budget_minutes=1 --set arms=[] --guests 2",
         f"report build --year 2026 --crawl {CRAWL} --replay 0123abcd --version next "
         "--reason the annual run found other inputs than those of the version before "
@@ -112,7 +112,7 @@ def test_they_crawl_the_local_web_to_a_release_and_go_on_to_its_report(
     ]
     assert sorted([verify, other, third]) == [
         "database backup --keep 4",
-        "database check",
         "verify --offline",
+        "verify database",
     ]
     assert last == "database detach --older-than 24"

@@ -49,7 +49,7 @@ def test_a_released_crawl_is_detached_when_it_is_old_and_its_release_still_holds
     assert done.stdout.startswith(f"{name}: detached connection_")
     assert run("database", "detach").stdout == ""
     assert run("database", "detach", "--crawl", name).stdout == f"{name}: detached nothing: they were\n"
-    verified = run("release", "verify", "--crawl", name)
+    verified = run("verify", "release", name)
     assert verified.exit_code == 0, verified.output
     assert ", connection detached, response detached" in verified.stdout
     again = run("release", "build", "--crawl", name, "--version", "2", "--reason", "anew")
@@ -103,14 +103,17 @@ def test_what_somebody_reads_is_left_to_them(
 
 
 def test_the_database_is_checked_by_a_command(run: Run, database_18: Engine) -> None:
-    refused = run("database", "check")
-    assert (refused.exit_code, refused.stdout) == (1, "")
+    refused = run("verify", "database")
+    assert refused.exit_code == 1
     assert (
-        refused.stderr.splitlines()[0]
-        == f"{NAME}: not so: what is sealed refuses to be written (3 against it)"
+        refused.stdout.splitlines()[0]
+        == f"DAMAGED   database {NAME}: not so: what is sealed refuses to be written (3 against it)"
     )
     with database_18.begin() as connection:
         connection.execute(text("UPDATE crawl SET sealed_at = NULL"))
-    passed = run("database", "check", "--crawl", "2026-11")
+    passed = run("verify", "database", "2026-11")
     assert passed.exit_code == 0, passed.output
-    assert passed.stdout == "13 checks of 1 crawls hold\n"
+    first, *checks, last = passed.stdout.splitlines()
+    assert first == f"ok        database {NAME}: 13 checks hold"
+    assert (len(checks), last) == (13, "1 checked, none damaged")
+    assert "is stored" in run("verify", "database", "2031-01").stderr

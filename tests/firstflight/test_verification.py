@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from firstflight.main import main
 from firstflight.settings import Settings, from_environment
-from firstflight.verification import Item, list_checks
+from firstflight.verification import Item, list_verifications
 from releases.errata.stored import record
 from replay.networks.stored_populations import BUNDLED, new_population, store
 from storage.report_versions import find_version, withdraw
@@ -119,7 +119,7 @@ def damages_of(path: Path, kind: str, place: int) -> Sequence[str]:
 def verdicts(data: Path, kind: str) -> list[Item]:
     """The verdict on everything, but on a release only where it may be damaged, since that check takes a
     second."""
-    every = list_checks(settings_of(data), None)
+    every = list_verifications(settings_of(data), None)
     assert [check.kind for check in every] == list(FOLDERS)
     return [check() for check in every if kind == "release" or check.kind != "release"]
 

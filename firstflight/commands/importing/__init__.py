@@ -24,6 +24,6 @@ def command() -> None:
       firstflight import har --id my-pages --vantage berlin *.har
       firstflight import netlog --id my-pages --vantage berlin chrome-net-export-log.json
       firstflight import httparchive bytesTotal.json
-      firstflight release verify --crawl 2025-08
+      firstflight verify release 2025-08
       firstflight replay run --set pages=2025-08
     """

@@ -95,7 +95,7 @@ def har(settings: Settings, **given: Any) -> None:  # noqa: ANN401  # options, b
     Example:
       firstflight import har --id my-pages --vantage berlin page.har other.har.gz recorded.har.zip
       firstflight import har --id shop --device mobile --source "our own test of 3 May" *.har
-      firstflight release verify --crawl 2026-05.mobile.unknown
+      firstflight verify release 2026-05.mobile.unknown
     """
     run(settings, functools.partial(read_file, kind=HAR, strict=given["strict"]), content_of, **given)
 

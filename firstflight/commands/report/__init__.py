@@ -8,7 +8,6 @@ PLACES = {
     "ready": f"{__name__}.ready:ready",
     "build": f"{__name__}.build:build",
     "versions": f"{__name__}.versions:versions",
-    "verify": f"{__name__}.versions:verify_",
     "recompute": f"{__name__}.recompute:recompute",
     "draft": f"{__name__}.extracts:draft",
     "edition": f"{__name__}.extracts:edition",
@@ -25,7 +24,6 @@ def command() -> None:
       firstflight report ready --year 2026
       firstflight report build --year 2026
       firstflight report versions --year 2026
-      firstflight report verify --year 2026
       firstflight report recompute 2026 v1 number-fits
       firstflight report draft --year 2026
       firstflight report edition editions/2026 --year 2026

@@ -1,4 +1,4 @@
-"""`firstflight report versions`, `verify` and `withdraw`: what is published of a year's report."""
+"""`firstflight report versions` and `withdraw`: what is published of a year's report."""
 
 import dataclasses
 import datetime
@@ -10,8 +10,6 @@ import click
 from firstflight.commands.options import AS_JSON, OF_YEAR, VERSION, YEAR, Statement, show
 from firstflight.errors import one_line
 from firstflight.settings import Settings
-from firstflight.verification import list_folder_checks
-from releases.catalogue import iter_versions
 from storage.report_versions import (
     EDITION,
     ReportVersion,
@@ -35,7 +33,7 @@ from storage.sums import find_misstated
 def versions(settings: Settings, *, year: int | None, as_json: bool) -> None:
     """List the versions of reports: which is the newest, why each was made, and which were withdrawn.
 
-    Checksums of files are not computed: use `firstflight report verify` for that.
+    Checksums of files are not computed: use `firstflight verify report` for that.
 
     \b
     Example:
@@ -124,30 +122,3 @@ def withdraw_(settings: Settings, *, year: int, version: int, reason: str) -> No
         report = find_version(settings.reports, year, version)
         withdraw(report, reason=reason, date=today, signer=settings.signer)
     click.echo(f"version {version} of the report for {year} is withdrawn: {reason}")
-
-
-@click.command("verify")
-@OF_YEAR
-@click.option("--version", type=VERSION, help="One version; all by default.")
-@AS_JSON
-@click.pass_context
-def verify_(ctx: click.Context, *, year: int, version: int | None, as_json: bool) -> None:
-    """Check the versions of a report, and the notices that withdraw them: sums, signatures,
-    and the release named.
-
-    Exit code 1 if one is damaged; a withdrawn version is not damaged by that.
-
-    \b
-    Example:
-      firstflight report verify --year 2026
-      firstflight report verify --year 2026 --version 1 --json
-    """
-    settings: Settings = ctx.obj
-    with one_line(ReportVersionError):
-        asked = report_versions(settings.reports / str(year))
-        if version is not None or not asked:
-            asked = [find_version(settings.reports, year, version or 1)]
-    folders = ((kind, str(report), folder) for report in asked for kind, folder in report.folders())
-    items = [check() for check in list_folder_checks(settings, folders, iter_versions(settings.releases))]
-    show({"items": [*map(dataclasses.asdict, items)]}, as_json=as_json, lines=map(str, items))
-    ctx.exit(1 if any(item.state == "damaged" for item in items) else 0)

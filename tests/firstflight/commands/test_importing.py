@@ -74,7 +74,7 @@ def test_a_har_file_becomes_a_release_that_holds_and_can_be_replayed(har: Path, 
     done = import_har(har)
     assert done.exit_code == 0, done.output
     assert f"imported {CRAWL} version 1: 5 responses of 1 visits" in done.output
-    verified = run("release", "verify", "--offline", "--crawl", CRAWL)
+    verified = run("verify", "--offline", "release", CRAWL)
     assert verified.exit_code == 0, verified.output
 
 
@@ -174,7 +174,7 @@ def test_a_release_has_the_operators_authors_and_keeps_them(
     release = find_release(releases(tmp_path), CRAWL)
     assert [author.inverted for author in release.manifest.authors] == ["Lovelace, Ada"]
     assert "Lovelace" in (release.path / "CITATION.cff").read_text()
-    assert run("release", "verify", "--offline", "--crawl", CRAWL).exit_code == 0
+    assert run("verify", "--offline", "release", CRAWL).exit_code == 0
     citation.write_text(citation.read_text().replace("Lovelace", "Byron"))
     again = import_har(har)
     assert "was there already, the same to the byte" in again.output
@@ -223,7 +223,7 @@ def test_odd_entries_are_left_out_and_counted(tmp_path: Path) -> None:
     recording = find_release(releases(tmp_path), CRAWL).recording or {}
     assert (recording["requests"], recording["tools"]) == (1, {"unknown": 1})
     assert recording["files"].keys() == {"1: caf\ufffd.har"}
-    assert run("release", "verify", "--offline", "--crawl", CRAWL).exit_code == 0
+    assert run("verify", "--offline", "release", CRAWL).exit_code == 0
 
 
 def test_derived_sizes_are_marked_and_have_a_measure_of_their_own(tmp_path: Path) -> None:
@@ -297,7 +297,7 @@ def test_a_log_of_devtools_events_becomes_a_release(tmp_path: Path) -> None:
     crawl = "2026-05.desktop.lab.tcp.recorded"
     sizes = rows(tmp_path, "response", "wire_bytes, header_bytes, body_bytes, is_complete", crawl)
     assert sizes == [(1_300, 300, 1_000, True)]
-    assert run("release", "verify", "--offline", "--crawl", crawl).exit_code == 0
+    assert run("verify", "--offline", "release", crawl).exit_code == 0
 
 
 def test_a_log_without_a_date_needs_a_month(tmp_path: Path) -> None:
@@ -342,7 +342,7 @@ def test_each_page_of_a_netlog_is_a_visit_of_a_release_that_holds(netlog: Path, 
     assert "3 of 3 responses have a known size on the wire (3 counted)" in done.output
     *_, left_out, folder = done.output.splitlines()
     assert left_out == "left out: 1 of browser dropped"
-    verified = run("release", "verify", "--offline", "--crawl", LOGGED)
+    verified = run("verify", "--offline", "release", LOGGED)
     assert verified.exit_code == 0, verified.output
     release = find_release(releases(tmp_path), LOGGED)
     assert folder == str(release.path)

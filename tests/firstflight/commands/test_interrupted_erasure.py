@@ -75,7 +75,7 @@ def test_killed_again_and_again_it_ends_with_no_byte_left(world: World) -> None:
     assert done.exit_code == 0, done.output
     assert world.named_in() == []
     assert not (world.data / "erasure.json").exists()
-    verified = run(world, "release", "verify", "--crawl", CRAWL)
+    verified = run(world, "verify", "release", CRAWL)
     assert verified.exit_code == 0, verified.output
     assert run(world, "release", "build", "--crawl", CRAWL).exit_code == 0
 
@@ -128,7 +128,7 @@ def test_an_erasure_and_what_is_made_of_measurements_wait_for_each_other(world: 
             ["release", "publish", "--crawl", CRAWL],
             ["report", "build", "--year", "2026"],
             ["import", "pages"],
-            ["release", "verify", "--crawl", CRAWL],
+            ["verify", "release", CRAWL],
             ["verify"],
             ["replay", "run", "demo"],
             ["database", "backup"],

@@ -134,7 +134,7 @@ def test_partitions_that_were_detached_are_erased_too_and_dropped_ones_are_no_hi
     done = run(world, "optout", "add", HOST, "--erase")
     assert done.exit_code == 0, done.output
     assert world.named_in() == []
-    verified = run(world, "release", "verify", "--crawl", CRAWL)
+    verified = run(world, "verify", "release", CRAWL)
     assert verified.exit_code == 0, verified.output
 
 

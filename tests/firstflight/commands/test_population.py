@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from firstflight.commands.report.ready import check_population
 from firstflight.main import main
 from firstflight.settings import from_environment
-from firstflight.verification import list_checks
+from firstflight.verification import list_verifications
 from replay.networks.stored_populations import find_population
 from storage.year import NotReady
 
@@ -100,7 +100,7 @@ def test_a_damaged_description_is_that_populations_damage_alone() -> None:
     description.write_text("{", encoding="utf-8")
     assert len(find_population(settings.populations, "mlab-2025-10-de-crux").profiles) == 64
     (settings.populations / "mlab-2025-10-de-crux.csv").unlink()
-    items = {item.name: item for item in (check() for check in list_checks(settings, None))}
+    items = {item.name: item for item in (check() for check in list_verifications(settings, None))}
     assert [items[name].state for name in sorted(items)] == ["damaged", "damaged"]
     assert "remove it and mlab-2025-10-de.csv, and make the population again" in items["mlab-2025-10-de"].said
     assert "mlab-2025-10-de-crux.csv is missing: remove" in items["mlab-2025-10-de-crux"].said

@@ -24,46 +24,48 @@ def run(database_18: Engine, tmp_path: Path) -> Run:
         "FIRSTFLIGHT_DATA_DIR": str(tmp_path),
         "FIRSTFLIGHT_DATABASE_URL": database_18.url.render_as_string(hide_password=False),
     }
-    return lambda *arguments: CliRunner().invoke(main, ["release", *arguments], env=environment)
+    return lambda *arguments: CliRunner().invoke(main, arguments, env=environment)
 
 
 def test_build_verify_and_list(run: Run, tmp_path: Path) -> None:
-    built = run("build", "--crawl", "2026-11")
+    built = run("release", "build", "--crawl", "2026-11")
     assert built.exit_code == 0, built.output
     assert built.stdout.startswith("built 2026-11.desktop.here.tcp.localweb version 1: ")
-    again = run("build", "--crawl", "2026-11")
+    again = run("release", "build", "--crawl", "2026-11")
     assert again.exit_code == 0
     assert again.stdout.startswith("was there already, the same to the byte: 2026-11.desktop")
-    verified = run("verify", "--crawl", "2026-11")
+    verified = run("verify", "release", "2026-11")
     assert verified.exit_code == 0, verified.output
-    assert "ok      rows are as many as in PostgreSQL: connection" in verified.stdout
+    assert "ok        - rows are as many as in PostgreSQL: connection" in verified.stdout
     assert "FAILED" not in verified.stdout
     assert "checks hold" in verified.stdout
-    listed = json.loads(run("list", "--json").stdout)["releases"]
+    listed = json.loads(run("release", "list", "--json").stdout)["releases"]
     assert [release["crawl"] for release in listed] == ["2026-11.desktop.here.tcp.localweb"]
     assert Path(listed[0]["path"]).is_relative_to(tmp_path / "releases")
-    assert "2026-11.desktop.here.tcp.localweb version 1" in run("list").stdout
+    assert "2026-11.desktop.here.tcp.localweb version 1" in run("release", "list").stdout
 
 
 def test_a_damaged_release_fails_its_verification(run: Run) -> None:
-    facts = json.loads(run("build", "--crawl", "2026-11", "--json").stdout)
+    facts = json.loads(run("release", "build", "--crawl", "2026-11", "--json").stdout)
     assert facts["new"] is True
     with (Path(facts["path"]) / "response.parquet").open("ab") as file:
         file.write(b"!")
-    verified = run("verify", "--crawl", "2026-11")
+    verified = run("verify", "release", "2026-11")
     assert verified.exit_code == 1
-    assert "FAILED  checksums: response.parquet is not" in verified.stdout
-    as_json = run("verify", "--crawl", "2026-11", "--json")
+    assert "FAILED    - checksums: response.parquet is not" in verified.stdout
+    as_json = run("verify", "release", "2026-11", "--json")
     assert as_json.exit_code == 1
-    verdict = json.loads(as_json.stdout)
-    assert verdict["holds"] is False
-    assert verdict["checks"][0] == {"name": "checksums", "holds": False, "said": "response.parquet is not"}
+    (item,) = json.loads(as_json.stdout)["items"]
+    assert item["state"] == "damaged"
+    failed = {"name": "checksums", "holds": False, "evidence": "response.parquet is not"}
+    assert item["checks"][0] == failed
 
 
 def test_json_says_of_a_sound_release_that_it_holds(run: Run) -> None:
-    built = json.loads(run("build", "--crawl", "2026-11", "--json").stdout)
-    verdict = json.loads(run("verify", "--crawl", "2026-11", "--json").stdout)
-    assert (verdict["holds"], verdict["checksum"]) == (True, built["checksum"])
+    run("release", "build", "--crawl", "2026-11")
+    (item,) = json.loads(run("verify", "release", "2026-11", "--json").stdout)["items"]
+    assert item["state"] == "ok"
+    assert {check["holds"] for check in item["checks"]} == {True}
 
 
 def test_a_year_is_ready_by_its_newest_sealed_crawl_whose_name_is_the_last_line(
@@ -82,29 +84,27 @@ def test_a_year_is_ready_by_its_newest_sealed_crawl_whose_name_is_the_last_line(
 
 
 def test_offline_leaves_postgresql_out(run: Run, tmp_path: Path) -> None:
-    run("build", "--crawl", "2026-11")
+    run("release", "build", "--crawl", "2026-11")
     environment = {
         "FIRSTFLIGHT_DATA_DIR": str(tmp_path),
         "FIRSTFLIGHT_DATABASE_URL": f"postgresql://nobody@/none?host={tmp_path}",
     }
-    offline = CliRunner().invoke(
-        main, ["release", "verify", "--crawl", "2026-11", "--offline"], env=environment
-    )
+    offline = CliRunner().invoke(main, ["verify", "release", "2026-11", "--offline"], env=environment)
     assert offline.exit_code == 0, offline.output
     assert "in PostgreSQL" not in offline.stdout
-    online = CliRunner().invoke(main, ["release", "verify", "--crawl", "2026-11"], env=environment)
+    online = CliRunner().invoke(main, ["verify", "release", "2026-11"], env=environment)
     assert online.exit_code == 1
-    assert online.stderr.count("\n") == 1
+    assert online.stdout.startswith("DAMAGED   database PostgreSQL: ")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("build", "--crawl", "2031-01"), "there is no crawl '2031-01'"),
-        (("verify", "--crawl", "2031-01"), "no release of crawl '2031-01'"),
-        (("build", "--crawl", "2026-11", "--version", "0"), "--version"),
-        (("build", "--crawl", "2026-11", "--version", "2"), "needs a reason: say by --reason"),
-        (("build", "--crawl", "2026-11", "--version", "2", "--reason", "a\nb"), "write one line"),
+        (("release", "build", "--crawl", "2031-01"), "there is no crawl '2031-01'"),
+        (("verify", "release", "2031-01"), "no release '2031-01' is stored"),
+        (("release", "build", "--crawl", "2026-11", "--version", "0"), "--version"),
+        (("release", "build", "--crawl", "2026-11", "--version", "2"), "needs a reason: say by --reason"),
+        (("release", "build", "--crawl", "2026-11", "--version", "2", "--reason", "a\nb"), "write one line"),
     ],
 )
 def test_what_does_not_exist_is_said_in_one_line(run: Run, arguments: tuple[str, ...], message: str) -> None:
@@ -115,29 +115,29 @@ def test_what_does_not_exist_is_said_in_one_line(run: Run, arguments: tuple[str,
 
 
 def test_without_a_release_the_list_says_so(run: Run, tmp_path: Path) -> None:
-    assert run("list").stdout == f"no releases yet in {tmp_path / 'releases'}\n"
-    assert json.loads(run("list", "--json").stdout) == {"releases": []}
+    assert run("release", "list").stdout == f"no releases yet in {tmp_path / 'releases'}\n"
+    assert json.loads(run("release", "list", "--json").stdout) == {"releases": []}
 
 
 def test_a_release_is_published_where_a_store_is_set_and_stays_where_none_is(
     run: Run, tmp_path: Path
 ) -> None:
-    assert run("build", "--crawl", "2026-11").exit_code == 0
-    stays = run("publish", "--crawl", "2026-11")
+    assert run("release", "build", "--crawl", "2026-11").exit_code == 0
+    stays = run("release", "publish", "--crawl", "2026-11")
     assert (stays.exit_code, stays.stdout) == (
         0,
         "no store is set (--to or FIRSTFLIGHT_PUBLISH_URL): the release stays where it is\n",
     )
     store = (tmp_path / "store").as_uri()
-    published = run("publish", "--crawl", "2026-11", "--to", store)
+    published = run("release", "publish", "--crawl", "2026-11", "--to", store)
     assert published.exit_code == 0, published.output
     assert (
         published.stdout
         == f"published {store}/month=2026-11/device=desktop/vantage=here/arm=tcp/kind=localweb/version=1\n"
     )
-    again = run("publish", "--crawl", "2026-11", "--to", store)
+    again = run("release", "publish", "--crawl", "2026-11", "--to", store)
     assert again.stdout.startswith("was there already, the same to the byte: file:///")
-    refused = run("publish", "--crawl", "2026-11", "--to", "nowhere")
+    refused = run("release", "publish", "--crawl", "2026-11", "--to", "nowhere")
     assert refused.exit_code == 1
     assert refused.stderr.count("\n") == 1, refused.stderr
 
@@ -163,15 +163,15 @@ def test_what_a_build_that_was_killed_left_is_no_release_and_is_swept_by_the_nex
     assert killed.returncode == -signal.SIGKILL
     (left,) = (tmp_path / "releases").iterdir()
     assert len(list(left.rglob("*.parquet"))) == 6
-    assert json.loads(run("list", "--json").stdout) == {"releases": []}
+    assert json.loads(run("release", "list", "--json").stdout) == {"releases": []}
     for path in (left, *left.rglob("*")):
         os.utime(path, (0, 0))
-    assert run("build", "--crawl", "2026-11").exit_code == 0
+    assert run("release", "build", "--crawl", "2026-11").exit_code == 0
     assert [path.name for path in (tmp_path / "releases").iterdir()] == ["month=2026-11"]
 
 
 def test_a_data_folder_that_everybody_could_exchange_is_refused_in_one_line(run: Run, tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
-    refused = run("build", "--crawl", "2026-11")
+    refused = run("release", "build", "--crawl", "2026-11")
     assert (refused.exit_code, refused.stderr.count("\n")) == (1, 1)
     assert f"run `chmod o-w {tmp_path}` first" in refused.stderr

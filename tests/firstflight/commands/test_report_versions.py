@@ -185,20 +185,21 @@ def test_a_withdrawal_is_made_once_and_names_a_version_that_is_there(data: Path)
 
 
 def test_verify_checks_versions_and_notices_and_fails_where_one_is_damaged(data: Path) -> None:
-    assert "has no version 1; there are: none" in one_line(run("report", "verify", "--year", "2025"))
+    assert "no report '2025' is stored" in one_line(run("verify", "report", "2025"))
     run("report", "withdraw", "--year", "2026", "--version", "1", "--reason", "wrong kernel")
-    sound = run("report", "verify", "--year", "2026")
+    sound = run("verify", "report", "2026")
     assert sound.exit_code == 0
     assert [line.split(":")[0] for line in sound.stdout.splitlines()] == [
         "ok        report 2026 v1",
         "ok        withdrawal 2026 v1",
+        "2 checked, none damaged",
     ]
     everything = run("verify", "--offline")
     assert everything.exit_code == 0, everything.output
     assert "ok        withdrawal 2026 v1" in everything.stdout
     manifest = data / "reports/2026/v1-withdrawn/manifest.json"
     manifest.write_text(manifest.read_text().replace("wrong", "right"))
-    damaged = run("report", "verify", "--year", "2026", "--json")
+    damaged = run("verify", "report", "2026", "--json")
     assert damaged.exit_code == 1
     assert [item["state"] for item in json.loads(damaged.stdout)["items"]] == ["ok", "damaged"]
 
@@ -211,19 +212,20 @@ def test_a_copy_of_the_data_folder_has_every_version_and_every_withdrawal(
         run("report", "withdraw", "--year", "2026", "--version", "1", "--reason", "wrong kernel").exit_code
         == 0
     )
-    before = [run("report", verb, "--year", "2026").stdout for verb in ("versions", "verify")]
+    asked = (("report", "versions", "--year", "2026"), ("verify", "report", "2026"))
+    before = [run(*command).stdout for command in asked]
     archive, restored = tmp_path / "data.tar", tmp_path / "restored"
     subprocess.run(["tar", "-C", two, "-cf", archive, "."], check=True)
     restored.mkdir()
     subprocess.run(["tar", "-C", restored, "-xf", archive], check=True)
     shutil.rmtree(two)
     monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(restored))
-    assert [run("report", verb, "--year", "2026").stdout for verb in ("versions", "verify")] == before
+    assert [run(*command).stdout for command in asked] == before
     assert run("verify", "--offline").exit_code == 0
 
 
 def test_a_version_in_the_place_of_another_is_damaged(data: Path) -> None:
     (data / "reports/2026/v1").rename(data / "reports/2026/v2")
-    verified = run("report", "verify", "--year", "2026")
+    verified = run("verify", "report", "2026")
     assert verified.exit_code == 1
     assert "it is the report of 2026 v1" in verified.stdout

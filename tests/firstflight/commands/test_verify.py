@@ -149,7 +149,7 @@ def test_a_damaged_release_keeps_no_other_from_being_verified_listed_or_built(da
     states = [release["state"] for release in json.loads(run("release", "list", "--json").stdout)["releases"]]
     assert states == ["damaged", "whole"]
     assert run("release", "build", "--crawl", "2026-11").exit_code == 0
-    assert run("release", "verify", "--crawl", "2026-11", "--offline").exit_code == 0
+    assert run("verify", "release", "2026-11", "--offline").exit_code == 0
     with undrawn():
         report = run("report", "build", "--year", "2026", *SECOND)
     assert report.exit_code == 0, report.output
@@ -275,3 +275,21 @@ def test_nothing_damaged_is_signed_and_without_a_key_nothing_is(
     assert refused.stderr == "Error: report 2026 v1 is damaged (summary.txt): nothing damaged is signed\n"
     monkeypatch.setenv("FIRSTFLIGHT_SIGNING_KEY", "")
     assert "names no key" in run("sign").stderr
+
+
+@pytest.mark.parametrize(
+    ("earlier", "now"),
+    [(("release", "verify"), "verify release"), (("report", "verify"), "verify report")],
+)
+def test_verify_sought_in_a_group_is_found_at_the_root(earlier: tuple[str, ...], now: str) -> None:
+    refused = run(*earlier, "--crawl", "2026-11")
+    assert (refused.exit_code, f"write `firstflight {now}`" in refused.stderr) == (2, True)
+
+
+def test_one_thing_is_verified_by_its_kind_and_name(data: Path) -> None:
+    assert set(items("--offline", "replay")) == {"stage", "part"}
+    assert set(items("--offline", "release", "2026-11")) == {"release"}
+    assert "no release '2026-1' is stored" in run("verify", "--offline", "release", "2026-1").stderr
+    first, second, *_ = run("verify", "--offline", "release", "2026-11").stdout.splitlines()
+    assert first.startswith(f"ok        release {NAME} version 1: ")
+    assert second.startswith("ok        - checksums: ")
