@@ -16,7 +16,7 @@ DAMAGE = (
     *(EOFError, OSError, RuntimeError, ValueError, LookupError, OverflowError),
     *(zlib.error, lzma.LZMAError, struct.error, zipfile.BadZipFile),
 )
-"""What Python's libraries raise for damaged files: of a zip, also for names, offsets and methods."""
+"""Exceptions of Python's libraries for damaged files: of a zip, also for names, offsets and methods."""
 
 
 class DamagedContainer(CrawlerError):

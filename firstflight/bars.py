@@ -19,7 +19,7 @@ TOLD_EVERY_S = 0.5
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Reached:
-    """How far a bar is."""
+    """The state of a bar."""
 
     done: int
     total: int | None

@@ -15,7 +15,7 @@ UNWRITABLE = (errno.EACCES, errno.EEXIST, errno.ENOTDIR, errno.EPERM, errno.EROF
 """Error numbers of a folder that cannot be made or written."""
 
 GO_ON = "the same command goes on from there"
-"""What to do after Ctrl-C where a command keeps what it has done."""
+"""Advice after Ctrl-C where a command keeps what it has done."""
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as a shell's."""

@@ -33,12 +33,12 @@ from storage.signatures import Signature, state
 from storage.sums import broken_sums, find_misstated, manifest_of, sums_of
 
 FolderKind = Literal["stage", "part", "report", "withdrawal", "erratum"]
-"""What a folder with checksums holds."""
+"""Kind of content of a folder with checksums."""
 
 Kind = Literal["erasure", "database", "release", "population"] | FolderKind
 
 What = Literal["database", "release", "replay", "report", "erratum", "population"]
-"""What can be verified by itself."""
+"""A group of stored things that can be verified by itself."""
 
 WHATS: tuple[What, ...] = get_args(What)
 

@@ -121,7 +121,7 @@ EVENTS: dict[str, type[events.RequestEvent]] = {
 
 @dataclasses.dataclass(kw_only=True, slots=True)
 class Progress:
-    """What the log has said of one response so far."""
+    """The state of one response, as far as the log has been read."""
 
     request_id: str
     exchange: RecordedExchange

@@ -121,7 +121,7 @@ class Traffic:
     """The rebuilt connections of a page."""
 
     connections: list[Connection]
-    """In the order of opening."""
+    """The connections in the order of opening."""
     times: dict[int, Times]
     """Times of each request by its entry."""
     rules: dict[int, str]

@@ -128,7 +128,7 @@ class Recording:
     """Name and version of the program that wrote it."""
     browser: str = ""
     exchanges: list[RecordedExchange]
-    """In the order of the requests."""
+    """The exchanges in the order of the requests."""
     untimed: list[RecordedExchange] = dataclasses.field(default_factory=list)
     """Exchanges whose times cannot be true, which count if one is the page's document; `started_s` is
     beside that of the exchange next to it."""

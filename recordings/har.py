@@ -68,7 +68,7 @@ class Field(msgspec.Struct):
 
 
 class Content(msgspec.Struct, rename="camel"):
-    """What the page saw of a body."""
+    """A body as the page saw it."""
 
     size: int | None = None
     mime_type: str | None = None

@@ -31,7 +31,7 @@ LIMITS = [
     "The recordings are of pages that somebody chose: they are no sample of the web, "
     "and their ranks are not known.",
 ]
-"""What no recording of this form can tell."""
+"""Limits of every recording of this form, a sentence each."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,18 +53,18 @@ class Source:
     tool: str
     licence: str
     limits: list[str]
-    """What the recording cannot tell, a sentence each."""
+    """Limits of the recording, a sentence each."""
     list_name: str = ""
     """The list that the pages are of, in a few words."""
     recorder: str = ""
-    """Who recorded the pages, as citations name them; empty if it is not known."""
+    """Recorders of the pages, as citations name them; empty if it is not known."""
     types: tuple[str, ...] = ()
     """Types of responses that alone have a size in the recording; none if all may have one."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Content:
-    """What a release of recordings is made of."""
+    """The content of a release of recordings."""
 
     tables: dict[str, list[Row]]
     recording: dict[str, Any]
@@ -72,7 +72,7 @@ class Content:
     checksum: str
     """SHA-256 over the SHA-256 of the files, in their order."""
     notes: Notes
-    """What the columns mean."""
+    """Meanings of the columns."""
 
 
 class DatedFile(Protocol):

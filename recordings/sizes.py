@@ -57,7 +57,7 @@ class Sizes:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """What a recording says of the size of one response; None where it says nothing."""
+    """The sizes that a recording states of one response; None where it states none."""
 
     method: str = "GET"
     status: int
@@ -326,7 +326,7 @@ class Body:
 
     size: int | None
     framed: int | None
-    """With the framing of chunks."""
+    """The body with the framing of chunks."""
     is_stated: bool = True
     """False if it is derived from Content-Length."""
 

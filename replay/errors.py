@@ -38,4 +38,4 @@ class GuestFailed(ReplayError):
 
 
 class RecipeError(ReplayError):
-    """There is no page that can be replayed."""
+    """A page cannot be replayed."""

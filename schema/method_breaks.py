@@ -7,4 +7,4 @@ METHOD_BREAKS: dict[str, tuple[str, ...]] = {
         "compute for longer between two requests, and all on a busy machine, are recorded further.",
     ),
 }
-"""What changed, by the method version that brought it."""
+"""Changes of the method, by the version that brought them."""

@@ -16,10 +16,10 @@ RECORDED = "recorded"
 
 
 class Notes(msgspec.Struct, frozen=True, kw_only=True):
-    """What the columns of a recorded release mean, by the form of its recording (`recorded.toml`)."""
+    """Meanings of the columns of a recorded release, by the form of its recording (`recorded.toml`)."""
 
     rarely_null: Mapping[str, Mapping[str, str]]
-    """Why columns that a crawl always fills may be null, by table."""
+    """Reasons why columns that a crawl always fills may be null, by table."""
     always_null: Mapping[str, tuple[str, ...]]
     """Columns, as table.column, that are null throughout, or may be, by the reason."""
     otherwise: Mapping[str, Mapping[str, str]]

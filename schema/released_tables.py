@@ -46,7 +46,7 @@ class ReleasedTable:
 
     name: str
     description: str
-    """What a row is, in a sentence."""
+    """Meaning of a row, in a sentence."""
     key: tuple[str, ...]
     """Columns of the primary key."""
     schema: pa.Schema

@@ -28,7 +28,7 @@ every user of the machine could read a password argument."""
 TABLES = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
 
 TOO_NEW = b"SET transaction_timeout = 0;\n"
-"""One of the first lines of a backup as text; servers before PostgreSQL 17 refuse it."""
+"""A line at the beginning of a backup as text; servers before PostgreSQL 17 refuse it."""
 
 
 class BackupFailed(DatabaseError):

@@ -14,7 +14,7 @@ MATCHES = "regexp_like"
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """How many rows of a crawl concern a site."""
+    """Numbers of rows of a crawl that concern a site."""
 
     sites: int
     visits: int

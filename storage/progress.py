@@ -15,7 +15,7 @@ from storage.staging import put_file_in_place
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Hour:
-    """How the visits of one hour ended."""
+    """Outcomes of the visits of one hour."""
 
     at: datetime.datetime
     """Beginning of the hour."""
@@ -34,7 +34,7 @@ class Lane:
     visits: int
     """Visits of that hour."""
     failed: int
-    """Of them, those whose page did not answer."""
+    """Number of those visits whose page did not answer."""
     last_at: datetime.datetime | None
     """End of its last visit; None before its first."""
 
@@ -73,7 +73,7 @@ class Bound:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Gated:
-    """What the gate said when it last ran."""
+    """The result of the gate's last run."""
 
     at: datetime.datetime
     failures: tuple[str, ...]

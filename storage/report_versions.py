@@ -41,15 +41,15 @@ class ReportVersionError(Exception):
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Publication:
-    """What a version of a report says about itself, in manifest.json and report.json."""
+    """The publication of a version, as its manifest.json and report.json state it."""
 
     version: int = 1
     date: str | None = None
     """Day of the publication, as 2027-01-15; None if it is not known."""
     reason: str | None = None
-    """Why the version was made; None for the first."""
+    """Reason for the version; None for the first."""
     corrects: str | None = None
-    """What it corrects in the version before; None for the first."""
+    """Correction of the version before; None for the first."""
     supersedes: str | None = None
     """Checksum of the version before; None for the first."""
     changed: Sequence[str] = ()
@@ -58,7 +58,7 @@ class Publication:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Withdrawal:
-    """Why a version should not be used any more."""
+    """The notice that a version should not be used any more."""
 
     reason: str
     date: str | None
@@ -111,7 +111,7 @@ class ReportVersion:
 
     @property
     def publication(self) -> Publication:
-        """What its manifest says about it; only its number if the manifest is damaged."""
+        """The publication that its manifest states; only its number if the manifest is damaged."""
         try:
             stated = msgspec.convert(_facts(self.folder).get("publication"), type=Publication)
         except msgspec.ValidationError:
@@ -133,7 +133,7 @@ class ReportVersion:
 
 
 Standing = Literal["newest", "superseded", "withdrawn", "erased"]
-"""How a version of a report stands among the versions of its year."""
+"""Standing of a version of a report among the versions of its year."""
 
 
 def standing(withdrawal: Withdrawal | None, *, is_newest: bool) -> Standing:

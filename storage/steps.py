@@ -24,12 +24,12 @@ class Step:
     what: str
     is_begun: bool = False
     seconds: int | None = None
-    """What it took; None until it has ended."""
+    """Duration in seconds; None until it has ended."""
     done: int = 0
     total: int | None = None
     """Number of its parts; None if it is not known, and `done` says nothing."""
     unit: str = ""
-    """What is counted, in the plural."""
+    """Unit of the count, in the plural."""
     seconds_left: int | None = None
     """Time left, if it goes on as it went; None if that is not known."""
 

@@ -21,7 +21,7 @@ HOSTS: Mapping[str, str] = {
     "connection": "host",
     "response": "host",
 }
-"""By table, the column that may hold the withdrawn site's host in rows of other sites' visits."""
+"""The column of each table that may hold the withdrawn site's host in rows of other sites' visits."""
 
 EMPTIED = {"path": "''", "query_hash": "NULL"}
 """Columns that are emptied in a response whose host is replaced, with their new values."""

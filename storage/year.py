@@ -22,7 +22,7 @@ class Year:
     year: int
     series: str
     sealed: dict[str, bool]
-    """For each planned month, true if its crawl is sealed."""
+    """True for each planned month whose crawl is sealed."""
 
     @property
     def missing(self) -> list[str]:

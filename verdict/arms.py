@@ -71,7 +71,7 @@ ARMS = {
 
 
 SAME = Input("default", "the default, over the draws of all arms", {})
-"""What each arm is compared with: all arms have the same draws."""
+"""The loads that each arm is compared with: all arms have the same draws."""
 
 LOADED = {**ARMS, SAME.id: SAME}
 """All arms that are loaded."""

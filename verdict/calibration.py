@@ -133,7 +133,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What the stored back-cast says of an instrument."""
+    """The finding of the stored back-cast about an instrument."""
 
     content: Mapping[str, Any] | None
     """The back-cast; None if there is none that says anything about this kernel, player and rule."""
@@ -145,12 +145,12 @@ class Standing:
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """Why there can be no answer."""
+        """Reasons why there can be no answer."""
         return (self.sentence,) if self.is_damaged else ()
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """What lowers the confidence."""
+        """Reasons that lower the confidence."""
         if self.content is None:
             return () if self.is_damaged else (Reason(level="low", sentence=self.sentence),)
         missed = [

@@ -24,7 +24,7 @@ class Loaded:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Decision:
-    """What was decided, by which stages and looks."""
+    """A decision, with the stages and looks that led to it."""
 
     plans: tuple[Plan, ...]
     looks: tuple[Look, ...]

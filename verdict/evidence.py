@@ -41,7 +41,7 @@ class EvidenceError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """What a network stands for."""
+    """A network with the share of the population that it stands for."""
 
     id: str
     stratum: int = 0
@@ -71,7 +71,7 @@ def weighted_networks(populations: Sequence[Population]) -> tuple[Network, ...]:
 
 
 Load = Mapping[str, Floats]
-"""What loads at one window measured, an array along the draws for each column; NaN where unknown."""
+"""Measurements of the loads at one window, an array along the draws for each column; NaN where unknown."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -30,7 +30,7 @@ class FullReplay:
     facts: dict[str, Any]
     """Everything that the cells depend on, for stage.json."""
     sentence: str
-    """Its extent in one line."""
+    """The replay's extent in one line."""
 
     def plan(self, lab: Lab) -> dict[str, Any]:
         """Return the plan of its one stage."""

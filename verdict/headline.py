@@ -12,7 +12,7 @@ from verdict.ledger import GroupAnswer
 from verdict.rule import Rule
 
 SPARED = {"others": "others' short flows", "slow": "pages over the slowest networks"}
-"""What a guard is for, by its id."""
+"""Purpose of each guard, by its id."""
 
 SURE: Mapping[Level, str] = {
     "high": "This is sure",

@@ -82,7 +82,7 @@ class Again:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """What lowers the confidence."""
+    """A reason that lowers the confidence."""
 
     level: Level
     """The most that the confidence can be."""
@@ -121,7 +121,7 @@ class Answer:
     """None without an answer."""
     reasons: tuple[Reason, ...]
     broken: tuple[str, ...]
-    """Why there is no answer, in sentences."""
+    """Reasons why there is no answer, in sentences."""
 
     def having(self, standing: Standing) -> tuple[Policy, ...]:
         """Return the policies with a standing."""
@@ -343,7 +343,7 @@ def is_confirmed(judgement: Judgement, rule: Rule) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
-    """What is recommended over all lists; they are never pooled."""
+    """The recommendation over all lists, which are never pooled."""
 
     kind: Kind
     policy: Policy

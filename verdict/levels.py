@@ -57,8 +57,8 @@ PARTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelResult:
-    """What the policy in force sends again over a class of lines, the mean of each load's share in per cent;
-    each interval by itself at 95 %."""
+    """The share that the policy in force sends again over a class of lines, the mean of each load's share
+    in per cent; each interval by itself at 95 %."""
 
     id: str
     title: str
@@ -115,7 +115,7 @@ def _percent(evidence: Evidence, part: str, rule: Rule) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedResult:
-    """What a policy saves on a half-loaded line where everyone follows it, by itself at 95 %."""
+    """The time that a policy saves on a half-loaded line where everyone follows it, by itself at 95 %."""
 
     policy: Policy
     page_percent: Interval

@@ -44,7 +44,7 @@ def month_of(plan: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PolicyReplayed:
-    """What was loaded over a list of pages, as the rule takes it, and of which release."""
+    """The loads over a list of pages, as the rule takes them, and the release that they are of."""
 
     pages: PageList
     release: Mapping[str, Any]

@@ -29,7 +29,7 @@ LEAST_NETWORKS = 2
 
 
 HALF_LOADED_LOADS = 8
-"""What a load on a half-loaded line costs, in loads: other traffic is simulated too."""
+"""Cost of a load on a half-loaded line, in loads: other traffic is simulated too."""
 
 MOST_EVERYONE = 0.25
 """Largest part of a stage that goes to loads on a half-loaded line. Ours."""
@@ -71,7 +71,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
-    """What more loads are to tell."""
+    """The question that more loads are to answer."""
 
     windows: tuple[Policy, ...]
     """Candidates to load; none if more loads would change nothing."""

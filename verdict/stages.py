@@ -39,7 +39,7 @@ from verdict.sampling import Plan, Prices
 FORMAT_VERSION = 1
 
 NETWORK_LOADS = 3
-"""What a network costs besides its loads, in loads: the calibration of its topology."""
+"""Cost of a network besides its loads, in loads: the calibration of its topology."""
 
 
 class Stages:

@@ -30,7 +30,7 @@ CANDIDATE = Policy(16, PACED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worth:
-    """What the candidate does against the incumbent, or how that differs between the years."""
+    """The candidate's effect against the incumbent, or its difference between the years."""
 
     gain_percent: Interval
     resent_pp: Interval
@@ -42,7 +42,7 @@ class Comparison:
     """Two years over the same networks."""
 
     of: Mapping[int, Worth]
-    """By year."""
+    """The effects by year."""
     change: Worth
     """The later year less the earlier."""
     counts: Mapping[int, int]

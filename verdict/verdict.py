@@ -106,9 +106,9 @@ class ListResult:
     kind: Kind
     candidates: tuple[Candidate, ...]
     confirms: tuple[Policy, ...]
-    """What is worth it on the deciding list and confirmed by this one."""
+    """Policies that are worth it on the deciding list and confirmed by this one."""
     broken: tuple[str, ...]
-    """Why it says nothing, in sentences."""
+    """Reasons why it says nothing, in sentences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,14 +132,14 @@ class Verdict:
     pages: int
     kind: Kind
     policy: Policy
-    """What is recommended over all lists; the incumbent if nothing is."""
+    """The policy that is recommended over all lists; the incumbent if none is."""
     asked: Policy | None
     """The policy that a reader asks about, and that the ledger is of: the recommended one, else what is worth
     it on the deciding list, else that with the most net benefit per load; null without a candidate."""
     mark: str
     """Stands before the answer of inputs that are no evidence; empty of evidence."""
     headline: str
-    """What a server should do, and why, in one sentence."""
+    """The headline: what a server should do, and why, in one sentence."""
     sentences: tuple[str, ...]
     """What comes nearest where it is open, for whom that differs by round trip, and how sure it is; each if
     there is something to say."""
@@ -176,7 +176,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PageList:
-    """What was loaded over a list of pages, as the rule takes it."""
+    """The loads over a list of pages, as the rule takes them."""
 
     looks: tuple[Look, ...]
     rule: Rule

@@ -60,7 +60,7 @@ MARK_TIMEOUT_S = 5.0
 
 LOG_FLAG = "--log-net-log="
 CAPTURE_MODE_FLAG = "--net-log-capture-mode=Everything"
-"""Has the log contain all bytes."""
+"""Chromium's flag for a network log with all bytes."""
 
 WRITTEN_BY_OTHERS = 0o622
 """Mode of a FIFO that a browser of another user writes. Nobody else can enter its folder: the browser opens

@@ -27,7 +27,7 @@ GONE = "Connection closed while reading from the driver"
 """Text of the bare Exception that Playwright raises or leaves in the event loop when its driver dies."""
 
 ENDED = "Playwright's driver ended as it started: is there memory left?"
-"""What is said of a driver that dies before its first browser."""
+"""The error of a driver that dies before its first browser."""
 
 
 @dataclasses.dataclass(slots=True)

@@ -24,7 +24,7 @@ FLAG_LIMIT = 500
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Identity:
-    """What a crawl records about its browser."""
+    """The facts that a crawl records about its browser."""
 
     product: str
     """Product and build, e.g. `Chromium 156.0.8078.79 (headless shell)`."""

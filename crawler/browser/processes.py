@@ -69,7 +69,7 @@ def own_memory_bytes(pid: int) -> int:
 
 
 class Work(NamedTuple):
-    """What a thread has had to do since it began, in nanoseconds."""
+    """A thread's work since it began, in nanoseconds."""
 
     ran_ns: int
     """Time on a processor."""

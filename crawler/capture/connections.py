@@ -146,7 +146,7 @@ class CapturedConnections:
 
     def __init__(self) -> None:
         self._by_ends: dict[bytes, CapturedConnection] = {}
-        """By client and server, the oldest first."""
+        """The connections by client and server, the oldest first."""
         self._kept = 0
         """Number of packets kept, of all connections."""
         self._taken: dict[bytes, None] = {}

@@ -21,8 +21,8 @@ the browser's connection ID is empty, the tag has 16 bytes."""
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FirstFlight:
-    """What came within the first round trip of a response,
-    and what the connection tells of the server's initial window."""
+    """The bytes that came within the first round trip of a response, and the server's initial window as far
+    as the connection tells it."""
 
     bytes: int
     """TCP payload from the response's first packet on that was sent before any of it was acknowledged,
@@ -36,7 +36,7 @@ class FirstFlight:
     window_most_segments: int | None = None
     """Upper bound of the initial window; None if nothing bounds it."""
     unknown: str = ""
-    """Why the bounds differ; empty if the window is exactly `window_segments`."""
+    """The reason why the bounds differ; empty if the window is exactly `window_segments`."""
 
 
 def measure_first_flight(

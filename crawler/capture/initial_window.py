@@ -79,11 +79,11 @@ class Window:
     most: int | None
     """None if nothing bounds it."""
     unknown: str
-    """Why the bounds differ; empty if they are equal."""
+    """The reason why the bounds differ; empty if they are equal."""
 
 
 class _InFlight(NamedTuple):
-    """What was in flight once a segment was sent, in segments."""
+    """The segments in flight once a segment was sent."""
 
     least: int
     most: int
@@ -110,7 +110,7 @@ class _Stop:
     most: int
     """The congestion window, at most: as much, or more if segments may have been held back."""
     reason: str
-    """Why it may not have waited; empty if it did."""
+    """The reason why it may not have waited; empty if it did."""
 
 
 def bound_initial_window(exchange: Exchange, begin: int) -> Window:

@@ -51,7 +51,7 @@ STEADY_NS = 10_000_000_000
 RTO_MIN_NS = 200_000_000
 """Linux's least retransmission timeout, beyond a round trip (TCP_RTO_MIN)."""
 OTHER_RTO_MIN_NS = 20_000_000
-"""As much for other stacks, if it is more than another round trip."""
+"""The same for other stacks, if it is more than another round trip."""
 
 
 class Data(NamedTuple):
@@ -103,8 +103,8 @@ class Ack(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """How many of the client's packets the server had heard when it sent a segment,
-    and what they acknowledged."""
+    """Bounds of the client's packets that the server had heard when it sent a segment, and of the position
+    that they acknowledged."""
 
     least: int
     most: int
@@ -129,7 +129,7 @@ class Exchange:
     data: list[Data]
     acks: list[Ack]
     heard: list[Heard]
-    """By segment of `data`."""
+    """What the server had heard, by segment of `data`."""
     ends: list[int]
     """Position after each segment, in order; gaps in `data` count as full segments."""
     reached: list[int]
@@ -180,7 +180,7 @@ class Exchange:
 
     @functools.cached_property
     def packets_before_loss(self) -> int:
-        """How many of the client's packets the server must have heard to hear of a gap."""
+        """Number of the client's packets after which the server must have heard of a gap."""
         return next((n for n, ack in enumerate(self.acks, 1) if ack.is_selective), len(self.acks) + 1)
 
 
@@ -205,7 +205,7 @@ class _Reading:
     """Time of arrival of each packet of the server, its timestamp (TSval), and that which it echoes."""
     round_trips: list[int] = field(default_factory=list)
     arrived: Ranges = field(default_factory=Ranges)
-    """What has come of the server's data."""
+    """The server's data that have come."""
     awaiting: list[tuple[int, int]] = field(default_factory=list)
     """End and time of the client's payloads that the server has not acknowledged."""
     sent: int = 0

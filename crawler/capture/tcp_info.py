@@ -32,7 +32,7 @@ FAMILY = struct.Struct("=B")
 ATTRIBUTE = struct.Struct("=HH")
 MIN_RTT = struct.Struct("=I")
 MIN_RTT_AT = 148
-"""Where `tcpi_min_rtt` is in struct tcp_info (linux/tcp.h)."""
+"""Offset of `tcpi_min_rtt` in struct tcp_info (linux/tcp.h)."""
 NO_RTT = 0xFFFF_FFFF
 
 RECEIVE_BUFFER_BYTES = 1 << 20

@@ -45,7 +45,7 @@ PR_SET_NO_NEW_PRIVS = 38
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """What to probe."""
+    """The canaries and names to probe."""
 
     canaries: list[Canary]
     names: list[str] = dataclasses.field(default_factory=list)
@@ -60,7 +60,7 @@ class Result:
 
     good: bool
     errors: dict[str, str]
-    """By the canary or name; empty for one that is well."""
+    """The fault of each canary or name; empty for one that is well."""
     resolver: bool = False
     """True if it is names that do not resolve."""
 

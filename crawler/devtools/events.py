@@ -31,7 +31,7 @@ class Stack(msgspec.Struct, rename="camel"):
 
 
 class Initiator(msgspec.Struct, rename="camel"):
-    """What made the browser ask."""
+    """The cause of a request, as DevTools state it."""
 
     type: str | None = "other"
     url: str | None = None

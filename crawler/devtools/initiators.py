@@ -35,7 +35,7 @@ class PageRequest:
     mime_type: str | None = None
     failure: str | None = None
     render_blocking: str | None = None
-    """One of RENDER_BLOCKING; None if the renderer does not say."""
+    """Whether the request blocks rendering, one of RENDER_BLOCKING; None if the renderer does not say."""
 
 
 class Initiators:

@@ -49,7 +49,7 @@ class Connections:
         self.tcp: dict[int, TcpTransport] = {}
         self.quic: dict[int, QuicTransport] = {}
         self.udp: dict[tuple[int, str], UdpTransport] = {}
-        """By source and remote end."""
+        """The connections by source and remote end."""
         self.tried: dict[str, set[str]] = {}
         """Addresses of attempted TCP connections by host, whatever became of them."""
         self._all: list[Transport] = []

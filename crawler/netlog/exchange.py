@@ -64,7 +64,7 @@ class Transport:
     first_record_bytes: list[int] = dataclasses.field(default_factory=list)
     """Sizes of the first TLS records with application data, set by `finish`."""
     exchanges: list[Exchange] = dataclasses.field(default_factory=list)
-    """In the order of the requests."""
+    """The exchanges in the order of the requests."""
     current: Exchange | None = None
     """The exchange to which the next bytes of HTTP/1.1 belong."""
 

@@ -210,7 +210,7 @@ class ChunkReader:
 
 
 class Header(NamedTuple):
-    """What a header section says of its message."""
+    """The facts that a header section states of its message."""
 
     status: int
     is_chunked: bool

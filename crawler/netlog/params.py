@@ -21,7 +21,7 @@ class Dependency(TypedDict):
 
 
 class NoParams(TypedDict):
-    """What any event may have."""
+    """Parameters that every event may have."""
 
     bytes: NotRequired[str]
     """The event's bytes, in Base64."""
@@ -201,7 +201,7 @@ class NewTokenFrame(NoParams):
     """NEW_TOKEN (RFC 9000 §19.7)."""
 
     token: str
-    """In Base64."""
+    """The token in Base64."""
 
 
 class MessageFrame(NoParams):
@@ -310,7 +310,7 @@ PARAMS: Mapping[tuple[str, str], type] = {
     ("HTTP3_UNKNOWN_FRAME_RECEIVED", "NONE"): Http3UnknownFrame,
     ("COOKIE_STORE_COOKIE_ADDED", "NONE"): CookieAdded,
 }
-"""What an event has in a phase; events and phases that are not here have NoParams."""
+"""The parameters of an event in a phase; events and phases that are not here have NoParams."""
 
 
 def number(value: Number) -> int:

@@ -116,7 +116,7 @@ class SentStream:
 
 
 class SentPackets:
-    """What one QUIC session sends: the streams of its requests, and the packets of its handshake."""
+    """The packets that one QUIC session sends: streams of its requests, and packets of its handshake."""
 
     def __init__(self) -> None:
         self.round_trip_ms: int | None = None

@@ -69,10 +69,10 @@ class Attempt:
     lost: bool = False
     """True if the recording itself is not whole."""
     broken: str | None = None
-    """Why the browser must be replaced, if it must; the recording may be whole all the same."""
+    """The reason why the browser must be replaced, if it must; the recording may be whole all the same."""
     traffic: Traffic = dataclasses.field(default_factory=lambda: Traffic([], [], 0))
     captured: list[CapturedConnection | None] = dataclasses.field(default_factory=list)
-    """What a capture has of each of the traffic's connections; empty without a capture."""
+    """The packets captured of each of the traffic's connections; empty without a capture."""
     unnamed_bytes: int = 0
     """Bytes on connections of which the log knows nothing, by the capture."""
     log_lines_lost: int = 0

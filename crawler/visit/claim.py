@@ -15,7 +15,7 @@ class Claim:
     rank: int
     host: str
     attempt: int
-    """From 1; a visit that was lost with its crawler counts."""
+    """Number of the attempt, from 1; a visit that was lost with its crawler counts."""
     owner: str
 
     @property

@@ -26,7 +26,7 @@ class Leases:
         self._engine = engine
         self._crawl = crawl
         self._held: dict[object, tuple[Claim, float]] = {}
-        """For each hold its claim, and until when it is renewed, on the clock of time.monotonic.
+        """The claim of each hold, and until when it is renewed, on the clock of time.monotonic.
 
         A claim may be held twice: once its visit is stored,
         the site may be claimed again as the same attempt.

@@ -106,7 +106,7 @@ CLEARED = "\r\033[K"
 
 
 def no_count() -> None:
-    """Of a part whose length is not known."""
+    """Show no count, for a part whose length is not known."""
 
 
 class StepFailed(click.ClickException):

@@ -23,7 +23,7 @@ SCHEMES = ("http://", "https://")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Asker:
-    """What a log says of who asked for something."""
+    """The asker of a request, as the log names it."""
 
     source: int
     """Number of the request, which its redirects and retries share."""
@@ -45,7 +45,7 @@ class NetLogPage:
     document: Exchange
     """The page's own document, after redirects."""
     exchanges: list[Exchange]
-    """In the order of the requests."""
+    """The exchanges in the order of the requests."""
     transports: list[Transport]
     """Connections that carried an exchange of the page, in the order of their beginnings."""
 
@@ -57,7 +57,7 @@ class NetLogPage:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class NetLogTraffic:
-    """What crossed the network while a log was written."""
+    """The traffic of the network while a log was written."""
 
     pages: list[NetLogPage]
     left_out: collections.Counter[str]

@@ -48,7 +48,7 @@ LIMITS = [
     "The recordings are of pages that somebody chose: they are no sample of the web, "
     "and their ranks are not known.",
 ]
-"""What no log can tell."""
+"""Limits of every log, a sentence each."""
 
 WITHOUT_BYTES = (
     "The logs, or some of them, were written without the bytes of sockets (capture mode {modes}): sizes over "

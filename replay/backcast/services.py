@@ -20,7 +20,7 @@ MOST_ON_A_HOST = 6
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a service's page asks for its responses."""
+    """The way in which a service's page asks for its responses."""
 
     flows: int
     """Responses that are under way at once, each on a connection of its own."""

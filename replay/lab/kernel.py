@@ -31,7 +31,7 @@ NEEDED = [
     *(f"{PACKAGE}/{name}" for name in ("block", "crypto", "fs", "include", "init", "io_uring", "ipc")),
     *(f"{PACKAGE}/{name}" for name in ("kernel", "lib", "mm", "net", "scripts", "security", "usr")),
 ]
-"""What the build reads of the archive, a sixth of it, as patterns of tar."""
+"""The files that the build reads of the archive, a sixth of it, as patterns of tar."""
 
 FOLDER = "kernel"
 """Folder of the cache that has the kernels."""

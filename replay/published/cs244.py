@@ -82,7 +82,7 @@ class PublishedCell:
     """A cell of the raw run: one file over one network at one window."""
 
     experiment: str
-    """One of PANELS."""
+    """The panel, one of PANELS."""
     file: Race
     what: str
     seconds: float

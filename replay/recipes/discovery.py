@@ -30,7 +30,7 @@ Our choice.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Discovery:
-    """When an object is asked for."""
+    """The moment at which an object is asked for."""
 
     place: int | None = None
     """Number of the parent's bytes, inside TLS, that must have arrived; None: all of them."""

@@ -14,7 +14,7 @@ MOST_US = 500_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """What the handshakes of a recording hold beside the distance of the server."""
+    """The delay that a recording's handshakes have beside the distance of the server."""
 
     us: int
     """Round trip of the recording's own line, and time of computing."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Receiver:
-    """How a client takes what servers send."""
+    """The receiver of a load: how a client takes what servers send."""
 
     first_window: int
     """First receive window in segments of 1,460 bytes; 0: 16 MB, which limit nothing. From the first data on
@@ -32,12 +32,12 @@ has DelayedAckFrequency 2 and DelayedAckTimeout 40 ms."""
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SendBuffer:
-    """What a server gives TCP ahead of what TCP sends. Responses that are asked for later go behind it."""
+    """The data that a server gives TCP ahead of what TCP sends. Responses asked for later go behind it."""
 
     most_unsent: int
     """Bytes over HTTP/2 beyond what was sent (TCP_NOTSENT_LOWAT); 0: as many as the send buffer holds."""
     first_bytes: int = 0
-    """What the send buffer holds at first, in bytes; 0: 16 MB, which limit nothing.
+    """First size of the send buffer, in bytes; 0: 16 MB, which limit nothing.
 
     It grows with the congestion window.
     """

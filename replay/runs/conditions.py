@@ -147,11 +147,11 @@ class Conditions:
     congestion_control: str = "cubic"
     """Congestion control of the page's servers that are not drawn as BBR; the default is Linux's."""
     senders: str = PUBLISHED_SENDERS
-    """How servers differ: one of SENDERS."""
+    """Mix of servers: one of SENDERS."""
     distance: str = RECORDED_DISTANCE
-    """How far beyond the network servers lie: one of DISTANCE."""
+    """Distance of servers beyond the network: one of DISTANCE."""
     http3: str = STAND_IN
-    """How servers send what was HTTP/3: one of HTTP3."""
+    """Transport of what was HTTP/3: one of HTTP3."""
     loss: Loss | None = None
     """Loss that replaces the profile's; None: the profile's."""
     competition: Competition | None = None
@@ -164,7 +164,7 @@ class Conditions:
     tls_records: str = RECORDED_RECORDS
     """Sizes of the servers' TLS records: a key of RECORDS."""
     discovery: str = RECORDED_DISCOVERY
-    """When the browser asks for what a response leads to: one of DISCOVERY."""
+    """Moment at which the browser asks for what a response leads to: one of DISCOVERY."""
     tls_handshake: str = RECORDED_HANDSHAKE
     """Kind of the connections' TLS handshakes: one of HANDSHAKES."""
     requests: str = CHROMIUM_REQUESTS
@@ -178,7 +178,7 @@ class Conditions:
     prioritised: bool = False
     """True if servers answer by the requests' priorities over HTTP/2."""
     send_buffer: str = USUAL_SEND_BUFFER
-    """What servers give TCP ahead of what it sends: a key of SEND_BUFFERS."""
+    """Data that servers give TCP ahead of what it sends: a key of SEND_BUFFERS."""
     alias: bool = False
     """True if servers take their initial window from a second route of the same size:
     such loads must equal those of the first."""

@@ -45,7 +45,7 @@ def read_shares() -> dict[str, tuple[float, float]]:
 
 @dataclass(frozen=True, slots=True)
 class OriginSetting:
-    """Where an origin of a load is, and how it sends."""
+    """Distance of an origin of a load, and its way of sending."""
 
     distance_us: int
     """Round trip beyond the network's own."""

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 Sending = Literal["spread", "paced", "at once"]
-"""How the segments of a first flight leave.
+"""Way in which the segments of a first flight leave.
 
 Paced: as Linux paces, a connection's first ten segments at once, then twice the window a round trip. Spread:
 where more than ten segments are to be sent, all of them evenly over the handshake's round trip, the first ten
@@ -27,7 +27,7 @@ TEXT = re.compile(rf"(\d{{1,9}})(p| {PACED}| {SPREAD})?(?: beyond (\d{{1,9}}) ms
 @functools.total_ordering
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a server does with a connection's first flight.
+    """A server's treatment of a connection's first flight.
 
     `str` is its one form as text, in every file and sentence, and `parse` reads it.
 

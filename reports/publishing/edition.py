@@ -42,7 +42,7 @@ KEPT = (
 PAGES = (PAGE, "forms/brief.html")
 
 MOST_BYTES, MOST_FILES = 6_000_000, 60
-"""What a repository keeps of an edition at most."""
+"""Most bytes and files of an edition that a repository keeps."""
 
 LINK = re.compile(r'<a href="(?P<target>[^"#:]+)(?P<anchor>#[^"]*)?">(?P<text>.*?)</a>', re.DOTALL)
 """A link to a file of the report."""

@@ -29,7 +29,7 @@ NEXT: Literal["next"] = "next"
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
-    """Which version to publish, and why."""
+    """The version to publish, and the reason for it."""
 
     version: int | Literal["next"] | None = None
     """None for the first version alone."""

@@ -30,7 +30,7 @@ class Recomputed:
     again: str
     differences: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    """What it was computed from, beside what the report's manifest names."""
+    """The inputs that it was computed from, beside what the report's manifest names."""
 
 
 def recompute(folder: Path, item: str, *, places: Places) -> Recomputed:

@@ -73,9 +73,9 @@ class Figure:
 
     id: str
     title: str
-    """What the figure shows, as a finding."""
+    """The finding that the figure shows."""
     caption: str
-    """What is drawn, over what, and how to read it."""
+    """The caption: what is drawn, over what, and how to read it."""
     drawing: Drawing
     x: str
     """Column along the horizontal axis."""
@@ -115,13 +115,13 @@ class Section:
     id: str
     title: str
     lead: str
-    """What the section tells, in a few plain sentences."""
+    """The section's findings, in a few plain sentences."""
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
     paragraphs: tuple[Paragraph, ...] = ()
-    """What stands behind figures and tables."""
+    """Paragraphs behind the figures and tables."""
     references: tuple[Reference, ...] = ()
-    """What lead and paragraphs cite."""
+    """Sources that lead and paragraphs cite."""
 
 
 def is_told(difference: Mapping[str, Any] | None) -> bool:

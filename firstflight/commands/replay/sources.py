@@ -21,7 +21,7 @@ BUNDLED = "recorded"
 """Name of the pages that come with the code, which are imported first if need be."""
 
 HARS, LOGS = (".har", ".har.gz"), (".json", ".json.gz")
-"""How names of HAR files and of logs of DevTools events end."""
+"""Suffixes of HAR files and of logs of DevTools events."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,7 +16,7 @@ DIFFERENT = 1
 """Exit code if a digit differs."""
 
 ALL = "all"
-"""In place of an item: every item of the report."""
+"""The word that stands for every item of the report."""
 
 
 def report_places(settings: Settings) -> Places:

@@ -27,7 +27,7 @@ PERCENTS = (1, 5, 10, 25, 50, 75, 90, 95, 99)
 """Percentiles that the files have."""
 
 BUCKET = "https://storage.googleapis.com/mlab-sandbox-iqb-us-central1"
-"""Where M-Lab publishes the files; no account is needed."""
+"""Address at which M-Lab publishes the files; no account is needed."""
 
 HERE = Path(__file__).parent
 MANIFEST = HERE / "manifest.csv"

@@ -25,7 +25,7 @@ NORMAL = NormalDist()
 SCORES: Floats = np.array([NORMAL.inv_cdf(percent / 100) for percent in PERCENTS])
 
 MOST_SCORE = NORMAL.inv_cdf(0.999)
-"""Where the tails end: no network is slower or faster than those of a share of 0.1 or 99.9 %."""
+"""Ends of the tails: no network is slower or faster than those of a share of 0.1 or 99.9 %."""
 
 RHO = -0.3
 """Correlation of the normal scores of bandwidth and round trip within a country. Ours: between country

@@ -26,7 +26,7 @@ BAND_POINTS = 50
 
 
 class Share(TypedDict):
-    """How much of a measure fits into a window."""
+    """The share of a measure's items that fits into a window."""
 
     iw: int
     window_bytes: int
@@ -69,7 +69,7 @@ class Sizes(TypedDict):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SizeCounts:
-    """What a report states of the sizes of a release."""
+    """The figures that a report states of the sizes of a release."""
 
     content: Sizes
     cdfs: Mapping[str, Cdf]
