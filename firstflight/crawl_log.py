@@ -12,9 +12,8 @@ from typing import Any, Protocol
 import click
 from tqdm import tqdm
 
-from crawler.visit.claim import Claim
 from crawler.visit.observation import Observation
-from crawler.worker.claims import Stored
+from crawler.worker.claims import Claim, Stored
 from firstflight.bars import bar as progress_bar
 from firstflight.settings import Settings
 from schema.crawls import name_of

@@ -1,5 +1,5 @@
 """
-Claims of sites: taken, renewed, given back, and given up when the visit is stored.
+Claims of sites: taken, renewed, given back, and given up when the visit is stored, with its rows.
 
 A claim is a short transaction. A visit's rows, its outcome and the end of its claim are one other
 transaction, which happens only while the claim is still ours. So any number of crawlers share a crawl, and
@@ -13,18 +13,24 @@ the answer to a commit may be lost.
 
 import dataclasses
 import datetime
-from collections.abc import Iterable
+import platform
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, and_, func, not_, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from crawler.campaign import seal
 from crawler.errors import CrawlerError
-from crawler.visit.claim import ATTEMPT_LIMIT, Claim
-from crawler.visit.observation import Observation
-from crawler.visit.visit_writer import count_our_faults, is_written, write_visit
-from schema.tables import Crawl, Site
-from schema.vocabulary import NEVER_FINAL, RETRIED, UNCONFIRMED
+from crawler.visit.observation import Observation, Row
+from schema.tables import Connection as ConnectionRow
+from schema.tables import Crawl, Response, Site, Visit
+from schema.vocabulary import NEVER_FINAL, RETRIED, UNCONFIRMED, is_covered
+from storage.bulk_copy import copy_rows
+
+ATTEMPT_LIMIT = 1000
+"""Attempts at one site, lost claims included: the ids of its visits end
+before those of the next site begin."""
 
 LEASE_S = 15.0
 """Lease of a claim, in seconds; a running crawler renews it (crawler.worker.leases)."""
@@ -51,6 +57,23 @@ class LeaseLost(ClaimError):
 
 class CrawlSealed(ClaimError):
     """The crawl was sealed."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Claim:
+    """A site that one browser may visit until the lease expires."""
+
+    crawl_id: int
+    rank: int
+    host: str
+    attempt: int
+    """Number of the attempt, from 1; a visit that was lost with its crawler counts."""
+    owner: str
+
+    @property
+    def visit_id(self) -> int:
+        """Id of the visit, unique within the crawl without asking the database for one."""
+        return self.rank * ATTEMPT_LIMIT + self.attempt
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,7 +165,7 @@ def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observat
         _check_open(connection, ours.crawl_id)
         is_final = outcome not in NEVER_FINAL and (
             (outcome not in RETRIED and retry_after_s is None)
-            or ours.attempt - count_our_faults(connection, ours) >= most
+            or ours.attempt - _count_our_faults(connection, ours) >= most
         )
         gave_up = connection.execute(
             update(Site)
@@ -156,8 +179,8 @@ def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observat
             )
         )
         if gave_up.rowcount == 1:
-            write_visit(connection, ours, observation, is_final=is_final)
-        elif not is_written(connection, ours):  # else the answer to our commit was lost
+            _write_visit(connection, ours, observation, is_final=is_final)
+        elif not _is_written(connection, ours):  # else the answer to our commit was lost
             raise LeaseLost(
                 f"{ours.host}: the claim expired and another crawler took it over; "
                 "nothing of this visit was stored"
@@ -213,3 +236,53 @@ def _has_passed(time: InstrumentedAttribute[datetime.datetime | None], most_s: f
 
 def _from_now(seconds: float) -> ColumnElement[datetime.datetime]:
     return func.now() + func.make_interval(0, 0, 0, 0, 0, 0, seconds)
+
+
+def _write_visit(connection: Connection, claim: Claim, observation: Observation, *, is_final: bool) -> None:
+    """Write a visit and, as visits of their own that are never final, its repeat loads and inner pages."""
+    _write_load(connection, claim, observation, is_final=is_final)
+    for attempt, load in enumerate(observation.more, claim.attempt + 1):
+        _write_load(connection, dataclasses.replace(claim, attempt=attempt), load, is_final=False)
+
+
+def _is_written(connection: Connection, claim: Claim) -> bool:
+    """Return whether the visit of this claim is in the database."""
+    written = select(Visit.owner).where(Visit.crawl_id == claim.crawl_id, Visit.id == claim.visit_id)
+    return connection.scalar(written) == claim.owner
+
+
+def _count_our_faults(connection: Connection, claim: Claim) -> int:
+    """Count earlier visits to the site that ended by a fault of ours,
+    so that they say nothing of the site."""
+    counted = select(func.count()).where(
+        Visit.crawl_id == claim.crawl_id,
+        Visit.rank == claim.rank,
+        Visit.attempt < claim.attempt,
+        Visit.outcome.in_(NEVER_FINAL),
+    )
+    return connection.scalar(counted) or 0
+
+
+def _write_load(connection: Connection, claim: Claim, observation: Observation, *, is_final: bool) -> None:
+    visit = {
+        **observation.visit,
+        "crawl_id": claim.crawl_id,
+        "id": claim.visit_id,
+        "rank": claim.rank,
+        "host": claim.host,
+        "attempt": claim.attempt,
+        "is_final": is_final,
+        "owner": claim.owner,
+        "page_kind": observation.page_kind,
+        "load": observation.load,
+        "is_covered": is_covered(observation.visit["coverage"], observation.visit["decrypted_coverage"]),
+        "crawler_host": platform.node(),
+    }
+    copy_rows(connection, Visit, [visit])
+    copy_rows(connection, ConnectionRow, _add_keys(claim, observation.connections))
+    copy_rows(connection, Response, _add_keys(claim, observation.responses))
+
+
+def _add_keys(claim: Claim, rows: Iterable[Row]) -> Iterator[Mapping[str, Any]]:
+    for row in rows:
+        yield {**row, "crawl_id": claim.crawl_id, "visit_id": claim.visit_id}

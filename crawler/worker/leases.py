@@ -10,8 +10,8 @@ from typing import Self
 
 from sqlalchemy import Engine
 
-from crawler.visit.claim import Claim
 from crawler.worker import claims
+from crawler.worker.claims import Claim
 from schema.tables import Crawl
 from storage.engine import DatabaseError
 

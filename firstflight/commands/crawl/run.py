@@ -11,9 +11,9 @@ import click
 from sqlalchemy import Engine
 
 from crawler.campaign.plan import check_method
-from crawler.worker.assembly import Assembly
+from crawler.worker.claim_loop import DEFAULTS, QUEUE_EMPTY, STOPPED, TIME_OVER, Limits, Tally
 from crawler.worker.claims import CrawlSealed, count_open_sites
-from crawler.worker.run import DEFAULTS, QUEUE_EMPTY, STOPPED, TIME_OVER, Limits, Tally
+from crawler.worker.run import CrawlRun
 from crawler.worker.surroundings import Surroundings, find_web, set_up_surroundings
 from firstflight.commands.crawl.options import EXPECTED, finite
 from firstflight.commands.options import AS_JSON, CRAWL, show
@@ -124,8 +124,6 @@ def run(
       firstflight crawl run --crawl 2026-11 --browsers 2 --minutes 30
       firstflight crawl run --crawl 2026-11 --log json 2>> crawl.jsonl
     """
-    from crawler.worker import assembly  # imports Playwright, which the other commands do without
-
     settings: Settings = ctx.obj
     tally, code = Tally(ended=QUEUE_EMPTY), 0
     with one_line(*EXPECTED), database(settings) as engine:
@@ -138,14 +136,14 @@ def run(
                     browser_memory_mb=browser_memory_mb,
                     database_retry_s=database_retry_s,
                 )
-                crew = assembly.Assembly(
+                run = CrawlRun(
                     surroundings=around,
                     browsers=browsers,
                     minutes=minutes,
                     limits=limits,
                     revive=make_restarter(settings),
                 )
-                tally, code = asyncio.run(_crawl(settings, engine, crawl, crew, log=log))
+                tally, code = asyncio.run(_crawl(settings, engine, crawl, run, log=log))
         elif not until_empty:
             raise CrawlSealed(f"{name_of(crawl)} is sealed: it is never written again")
     show(
@@ -181,7 +179,7 @@ def _surround(
 
 
 async def _crawl(
-    settings: Settings, engine: Engine, crawl: Crawl, crew: Assembly, *, log: str
+    settings: Settings, engine: Engine, crawl: Crawl, run: CrawlRun, *, log: str
 ) -> tuple[Tally, int]:
     """Run; return what the run did and the exit code: 0,
     or 128 and the number of the signal that stopped it."""
@@ -190,7 +188,7 @@ async def _crawl(
     left = await asyncio.to_thread(count_open_sites, engine, crawl)
     with crawl_log(settings, log, crawl, done=crawl.top - left) as output:
         async with keep_progress(engine, crawl, settings.progress):
-            tally = await crew.run(engine, crawl, stop=stop, on_stored=output.stored, say=output.say)
+            tally = await run.run(engine, crawl, stop=stop, on_stored=output.stored, say=output.say)
     return tally, 128 + received[0] if tally.ended == STOPPED and received else 0
 
 

@@ -15,8 +15,8 @@ from crawler.browser.log_events import list_missing_events
 from crawler.browser.logstream import WANTED
 from crawler.errors import LaunchFailed
 from crawler.netlog.lines import LineReader
-from crawler.worker.assembly import Assembly
-from crawler.worker.run import DEFAULTS
+from crawler.worker.claim_loop import DEFAULTS
+from crawler.worker.run import CrawlRun
 from crawler.worker.surroundings import Surroundings, Web
 from firstflight import checks
 from firstflight.settings import from_environment
@@ -62,11 +62,11 @@ def test_doctor_names_an_event_that_is_gone() -> None:
 def test_a_crawl_names_an_event_that_is_gone_once_when_it_starts(chromium: Path) -> None:
     lines: list[str] = []
     around = Surroundings(chromium=chromium, web=Web((), []), guard=None, capture=None)
-    assembly = Assembly(surroundings=around, browsers=1, minutes=1, limits=DEFAULTS, revive=None)
+    run = CrawlRun(surroundings=around, browsers=1, minutes=1, limits=DEFAULTS, revive=None)
 
     async def launch() -> None:
         async with Drivers(lines.append) as drivers:
-            launching = assembly.make_launcher(
+            launching = run.make_launcher(
                 Crawl(device="desktop", arm="tcp", user_agent_planned=None, contact_url=None),
                 drivers,
                 lines.append,

@@ -2,8 +2,8 @@ import pytest
 from sqlalchemy import Engine, exc, text
 
 from crawler.campaign.seal import SealError, seal
-from crawler.visit.claim import Claim
 from crawler.worker import claims
+from crawler.worker.claims import Claim
 from schema.tables import Crawl
 from tests.crawler.worker.stored_rows import claim, counts
 from tests.factories.made_up_visits import observation, plan_crawl

@@ -15,7 +15,7 @@ from crawler.control.watch import DISPUTES, NOT_RESOLVED, Pacing, is_whole, list
 from crawler.errors import EgressUnavailable
 from crawler.visit.observation import Observation
 from crawler.worker import claims
-from crawler.worker.run import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
+from crawler.worker.claim_loop import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
 from schema.vocabulary import DISPUTED, UNCONFIRMED
 from tests.crawler.control.weather import Silent, Weather
 from tests.crawler.worker.played_browsers import Browsers, ending, fine, loop, run, sites, time_passes, visits

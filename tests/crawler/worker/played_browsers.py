@@ -13,7 +13,7 @@ from sqlalchemy import text
 from crawler.browser.browser import Browser
 from crawler.browser.identity import Identity
 from crawler.visit.observation import Observation
-from crawler.worker.run import Loop, Tally
+from crawler.worker.claim_loop import ClaimLoop, Tally
 from schema.tables import Crawl
 from tests.factories.made_up_visits import observation
 
@@ -55,10 +55,10 @@ class Browsers:
         return await self.visit(host)
 
 
-def loop(engine: Engine, crawl: Crawl, played: Browsers, **values: Any) -> Loop:
+def loop(engine: Engine, crawl: Crawl, played: Browsers, **values: Any) -> ClaimLoop:
     given: dict[str, Any] = {"browsers": 2, "minutes": 1.0, "stop": asyncio.Event(), "lines": [], **values}
     lines = given.pop("lines")
-    return Loop(
+    return ClaimLoop(
         engine=engine,
         crawl=crawl,
         launch=played.launch,

@@ -4,9 +4,9 @@ from typing import Any
 
 from sqlalchemy import Engine, text
 
-from crawler.visit.claim import Claim
 from crawler.visit.observation import Observation
 from crawler.worker import claims
+from crawler.worker.claims import Claim
 from schema.tables import Crawl
 from tests.factories.made_up_visits import observation
 

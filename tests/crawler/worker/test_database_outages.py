@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from crawler.visit.observation import Observation
-from crawler.worker.run import QUEUE_EMPTY, Limits, Tally
+from crawler.worker.claim_loop import QUEUE_EMPTY, Limits, Tally
 from storage.engine import DatabaseError
 from tests.crawler.worker.played_browsers import Browsers, fine, run, sites, visits
 from tests.factories.made_up_visits import observation, plan_crawl

@@ -10,8 +10,8 @@ from sqlalchemy import Engine, text
 
 from crawler.visit.observation import Observation
 from crawler.worker import claims
+from crawler.worker.claim_loop import QUEUE_EMPTY, Tally
 from crawler.worker.leases import Leases
-from crawler.worker.run import QUEUE_EMPTY, Tally
 from tests.crawler.worker.played_browsers import Browsers, run
 from tests.factories.made_up_visits import observation, plan_crawl
 

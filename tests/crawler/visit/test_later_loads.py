@@ -11,8 +11,7 @@ import pytest
 from crawler.browser.browser import Browser
 from crawler.visit.links import choose_inner_pages
 from crawler.visit.observation import BrowserDied, Observation
-from crawler.visit.visit import visit_page
-from crawler.worker.series import visit_site
+from crawler.visit.visit import visit_page, visit_site
 from tests.factories.made_up_visits import observation
 from tests.zoo.raw import RawWeb, html
 

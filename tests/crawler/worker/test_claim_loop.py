@@ -15,7 +15,7 @@ from crawler.browser.identity import Identity
 from crawler.errors import BrowserMissing, LaunchFailed
 from crawler.visit.observation import BrowserDied, Observation
 from crawler.worker import claims
-from crawler.worker.run import (
+from crawler.worker.claim_loop import (
     DIED,
     MEMORY,
     PAGES,
@@ -261,7 +261,7 @@ def test_a_browser_found_dead_between_two_visits_costs_no_site_an_attempt(databa
 def test_a_browser_that_does_not_start_is_tried_thrice(
     database_18: Engine, failures: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.worker.run.LAUNCH_PAUSE_S", 0.01)
+    monkeypatch.setattr("crawler.worker.claim_loop.LAUNCH_PAUSE_S", 0.01)
     crawl = plan_crawl(database_18, sites=1)
     played = Browsers(fine)
     launch, lines = played.launch, list[str]()
