@@ -21,7 +21,7 @@ from benchmarks import copying, counting, results
 from benchmarks.crawl_figures import OURS, PEER, Copy, Crawled, Sample, best_trials, find_misses, section
 from benchmarks.local_web import multiply_sites, serve_local_web
 from benchmarks.tools import MONTH, Bare, Logged, Ours, Puppeteer, Tool, ToolError, Web
-from crawler.campaign.plan import Plan, plan
+from crawler.campaign.plan import CrawlPlan, plan
 from crawler.sites.lists import Entry, Sites
 from firstflight.connect import database, embedded_folder
 from firstflight.settings import Settings, from_environment
@@ -144,7 +144,7 @@ def measure_writing(settings: Settings, count: int, runs: int) -> list[Copy]:
         sites = Sites(id="bench", source="bench", checksum="0", entries=(Entry(rank=1, host="a.test"),))
         name = CrawlName(month=MONTH, device="desktop", vantage="copy", arm="tcp", kind="localweb")
         empty, _ = plan(
-            engine, Plan(name=name, sites=sites, top=None, attempts=1, budget_s=1, commit="bench")
+            engine, CrawlPlan(name=name, sites=sites, top=None, attempts=1, budget_s=1, commit="bench")
         )
         return copying.measure(engine, empty, like=like.id, count=count, runs=runs)
 

@@ -85,7 +85,7 @@ FILTER_DESCRIPTOR = 9
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Machine:
+class Architecture:
     """Numbers of an architecture (linux/audit.h and its asm/unistd.h)."""
 
     audit: int
@@ -98,10 +98,10 @@ class Machine:
 
 
 MACHINES = {
-    "x86_64": Machine(
+    "x86_64": Architecture(
         audit=0xC000003E, sockets=(41, 53), refused=(248, 321, 426, 427, 425, 250, 298, 249, 323)
     ),
-    "aarch64": Machine(
+    "aarch64": Architecture(
         audit=0xC00000B7, sockets=(198, 199), refused=(217, 280, 426, 427, 425, 219, 241, 218, 282)
     ),
 }

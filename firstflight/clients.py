@@ -40,7 +40,7 @@ Peer = tuple[str, int]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Held:
+class HeldConnection:
     """A connection of the service, as the kernel lists it."""
 
     peer: Peer
@@ -125,7 +125,7 @@ class ClientBound:
         self._forwarded = {
             peer: client for peer, client in list(self._forwarded.items()) if peer in open_peers
         }
-        by_client: dict[str, list[Held]] = defaultdict(list)
+        by_client: dict[str, list[HeldConnection]] = defaultdict(list)
         for connection in sorted(held, key=lambda connection: self._first_seen[connection.inode]):
             client = self._forwarded.get(connection.peer) or identify_client(connection.peer[0])
             by_client[client].append(connection)
@@ -154,14 +154,14 @@ def _list_own_sockets() -> Iterator[tuple[str, int]]:
                 yield inode.strip("[]"), int(path.name)
 
 
-def _list_held(port: int) -> Iterator[Held]:
+def _list_held(port: int) -> Iterator[HeldConnection]:
     """Open connections to a local port."""
     for table in TABLES:
         if table.exists():  # no IPv6, no second table
             yield from parse_connections(table.read_text(encoding="ascii").splitlines()[1:], port)
 
 
-def parse_connections(lines: Iterable[str], port: int) -> Iterator[Held]:
+def parse_connections(lines: Iterable[str], port: int) -> Iterator[HeldConnection]:
     """Open connections to a local port in the lines of the kernel's list.
 
     >>> line = "0: 0100007F:1F90 0200007F:C001 01 00000000:00000000 00:00000000 00000000 0 0 4711 1 0 20"
@@ -172,7 +172,7 @@ def parse_connections(lines: Iterable[str], port: int) -> Iterator[Held]:
         _, local, peer, state, *_, inode = line.split()[:10]
         if state in OPEN_STATES and int(local.rpartition(":")[2], 16) == port:
             address, _, at = peer.partition(":")
-            yield Held(peer=(_address(address), int(at, 16)), inode=inode)
+            yield HeldConnection(peer=(_address(address), int(at, 16)), inode=inode)
 
 
 def _address(text: str) -> str:

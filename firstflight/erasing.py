@@ -32,7 +32,7 @@ from storage.report_versions import ReportVersion
 from storage.signatures import Signer
 from storage.staging import put_file_in_place
 from storage.sums import broken_sums
-from storage.withdrawal import Withdrawal
+from storage.withdrawal import SiteWithdrawal
 
 MOST_SITES = 20
 """Upper limit of sites of one crawl in an erasure; a host with more sites below
@@ -42,7 +42,7 @@ NAME = "erasure.json"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Surroundings:
+class ErasurePlaces:
     """The database, folders and store of an erasure."""
 
     settings: Settings
@@ -72,7 +72,7 @@ class Survey:
         return bool(self.crawls or self.releases or self.derived or self.lists)
 
 
-def survey(where: Surroundings, site: Withdrawal) -> Survey:
+def survey(where: ErasurePlaces, site: SiteWithdrawal) -> Survey:
     """Find the site without changing anything.
 
     Raises ReleaseError if a release is damaged and cannot be searched. Raises ErasureError if more than
@@ -99,7 +99,7 @@ def survey(where: Surroundings, site: Withdrawal) -> Survey:
     )
 
 
-def erase(where: Surroundings, journal: Journal) -> Iterator[str]:
+def erase(where: ErasurePlaces, journal: Journal) -> Iterator[str]:
     """Erase the site everywhere and yield a line for each step; every step can be repeated."""
     site, settings = journal.site, where.settings
     if journal.is_resumed:
@@ -141,7 +141,7 @@ def erase(where: Surroundings, journal: Journal) -> Iterator[str]:
     journal.end()
 
 
-def _erase_from_database(where: Surroundings, journal: Journal, places: Survey) -> Iterator[str]:
+def _erase_from_database(where: ErasurePlaces, journal: Journal, places: Survey) -> Iterator[str]:
     for crawl, traces in places.crawls:
         journal.note(crawl.id)
         erasing.erase(where.engine, crawl, journal.site)
@@ -158,7 +158,7 @@ def _erase_from_database(where: Surroundings, journal: Journal, places: Survey) 
         erasing.rewrite(where.engine, crawl_id)
 
 
-def _withdraw_releases(where: Surroundings, site: Withdrawal, holding: list[Release]) -> Iterator[str]:
+def _withdraw_releases(where: ErasurePlaces, site: SiteWithdrawal, holding: list[Release]) -> Iterator[str]:
     root = where.settings.releases
     for name in dict.fromkeys(release.crawl for release in holding):
         newest = find_release(root, str(name))
@@ -204,7 +204,7 @@ def _read_sound(root: Path) -> Iterator[Release]:
             yield version
 
 
-def _find_derived(settings: Settings, site: Withdrawal, holding: list[Release]) -> Iterator[Path]:
+def _find_derived(settings: Settings, site: SiteWithdrawal, holding: list[Release]) -> Iterator[Path]:
     """Yield folders of replays and unfinished builds that must be removed."""
     withdrawn = {(str(release.crawl), release.version) for release in holding}
     withdrawn |= {
@@ -225,7 +225,7 @@ def _find_derived(settings: Settings, site: Withdrawal, holding: list[Release]) 
             yield folder
 
 
-def _find_reports(settings: Settings, site: Withdrawal) -> list[ReportVersion]:
+def _find_reports(settings: Settings, site: SiteWithdrawal) -> list[ReportVersion]:
     """Return versions of reports that name the site in their files or in their notice,
     or whose erasure was interrupted."""
     return [
@@ -283,7 +283,7 @@ class Journal:
     """The state of one erasure. Its file contains a hash of the host, not its name."""
 
     path: Path
-    site: Withdrawal
+    site: SiteWithdrawal
     salt: str
     crawls: list[int]
     """Ids of crawls whose tables must be rewritten."""
@@ -323,7 +323,7 @@ def journal(settings: Settings, host: str) -> Iterator[Journal]:
 
 
 def _begin(path: Path, host: str) -> Journal:
-    site = Withdrawal(host=host, key=secrets.token_hex(32))
+    site = SiteWithdrawal(host=host, key=secrets.token_hex(32))
     return Journal(path=path, site=site, salt=secrets.token_hex(16), crawls=[])
 
 
@@ -335,7 +335,7 @@ def _resume(path: Path, host: str, opt_out: Path) -> Journal:
     try:
         note = msgspec.json.decode(path.read_bytes(), type=Note)
         is_other = hash_host(host, note.salt) != note.host
-        site = Withdrawal(host=host, key=note.key)
+        site = SiteWithdrawal(host=host, key=note.key)
     except (ValueError, RecursionError) as exc:
         if not optout.read_optout(opt_out).has_erased(host):
             raise ErasureError(

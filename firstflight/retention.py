@@ -18,7 +18,7 @@ class RetentionError(Exception):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Held:
+class HeldPartitions:
     """A sealed crawl whose large partitions are attached."""
 
     crawl: str
@@ -26,7 +26,7 @@ class Held:
     """Size of the partitions on the server's disk, with their indexes, in bytes."""
 
 
-def list_held(connection: Connection) -> list[Held]:
+def list_held(connection: Connection) -> list[HeldPartitions]:
     """Return every sealed crawl whose large partitions are attached, by name."""
     kept = []
     for crawl in crawls(connection):
@@ -41,7 +41,7 @@ def list_held(connection: Connection) -> list[Held]:
                 ),
                 {"names": partitions},
             )
-            kept.append(Held(crawl=str(name_of(crawl)), bytes=int(size or 0)))
+            kept.append(HeldPartitions(crawl=str(name_of(crawl)), bytes=int(size or 0)))
     return kept
 
 

@@ -3,11 +3,11 @@
 import dataclasses
 from collections.abc import Callable
 
-from localweb.serving.handler import Handler, Origin, Reply, Request
+from localweb.serving.handler import Handler, Origin, Reply, ServedRequest
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class ServedAnswer:
     """Response to a request for an origin and path."""
 
     origin: Origin
@@ -28,22 +28,22 @@ class Answer:
         return [*self.headers, *length]
 
 
-def make_document(origin: Origin, path: str, status: int, body: bytes) -> Answer:
+def make_document(origin: Origin, path: str, status: int, body: bytes) -> ServedAnswer:
     """Return an HTML document that no recipe has."""
     headers = (("content-type", "text/html; charset=utf-8"),)
-    return Answer(origin=origin, path=path, status=status, headers=headers, body=body)
+    return ServedAnswer(origin=origin, path=path, status=status, headers=headers, body=body)
 
 
-def make_redirect(origin: Origin, path: str, to: str) -> Answer:
+def make_redirect(origin: Origin, path: str, to: str) -> ServedAnswer:
     """Return a redirect that no recipe has."""
-    return Answer(origin=origin, path=path, status=302, headers=(("location", to),), body=b"")
+    return ServedAnswer(origin=origin, path=path, status=302, headers=(("location", to),), body=b"")
 
 
-def make_handler(find: Callable[[str], Answer]) -> Handler:
+def make_handler(find: Callable[[str], ServedAnswer]) -> Handler:
     """Return a handler that sends the answer that `find` has for a path and query,
     without its body to HEAD."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         answer = find(request.target)
         reply.entry.page, reply.entry.index = answer.page, answer.index
         await reply.whole(answer.status, answer.fields, b"" if request.method == "HEAD" else answer.body)

@@ -3,7 +3,7 @@
 import dataclasses
 
 from localweb import markup, object_tree, padding
-from localweb.answers import Answer
+from localweb.answers import ServedAnswer
 from localweb.modes import Mode
 from localweb.object_tree import Tree
 from localweb.recipes import Page
@@ -35,7 +35,7 @@ class Played:
     """The answers for a page in a mode."""
 
     page: Page
-    answers: tuple[Answer, ...]
+    answers: tuple[ServedAnswer, ...]
     """Answers by the object's index."""
     inexact: tuple[Inexact, ...]
     moved: int
@@ -103,7 +103,7 @@ def lift(grown: Tree, index: int) -> None:
     grown.askers[child] = asker
 
 
-def answer(grown: Tree, index: int, content: bytes, encoding: str | None, media_type: str) -> Answer:
+def answer(grown: Tree, index: int, content: bytes, encoding: str | None, media_type: str) -> ServedAnswer:
     """Return the answer for an object, with its header."""
     status = grown.page.objects[index].status
     headers = [
@@ -116,7 +116,7 @@ def answer(grown: Tree, index: int, content: bytes, encoding: str | None, media_
         headers.append(("content-encoding", encoding))
     if index in grown.targets:
         headers.append(("location", grown.url(grown.targets[index], seen_from=None)))
-    return Answer(
+    return ServedAnswer(
         origin=grown.origins[index],
         path=grown.paths[index],
         status=status if index in grown.targets else played_status(status),
@@ -134,7 +134,7 @@ def played_status(status: int) -> int:
     return status
 
 
-def inexactness(page: Page, given: Answer) -> Inexact | None:
+def inexactness(page: Page, given: ServedAnswer) -> Inexact | None:
     """Return how an answer's size differs from the recorded size, or None if they are equal."""
     assert given.index is not None
     thing = page.objects[given.index]

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from localweb import faults as misbehaviour
-from localweb.answers import Answer, make_document, make_handler, make_redirect
+from localweb.answers import ServedAnswer, make_document, make_handler, make_redirect
 from localweb.content import Played
 from localweb.faults import Fault
 from localweb.modes import MULTIPLEXED, Mode
@@ -23,10 +23,10 @@ class Deployed:
     alpn: tuple[str, ...]
     """Protocols offered over TLS, the best first."""
     fault: Fault | None = None
-    answers: dict[str, Answer] = dataclasses.field(default_factory=dict)
+    answers: dict[str, ServedAnswer] = dataclasses.field(default_factory=dict)
     """Answers by path."""
 
-    def find(self, path: str) -> Answer:
+    def find(self, path: str) -> ServedAnswer:
         """Return the answer for a path, or else a 404 that no recipe has."""
         return self.answers.get(path) or make_document(self.origin, path, 404, b"not in the recipe\n")
 

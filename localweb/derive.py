@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from localweb import recipes
-from localweb.recipes import Page, RecipeError, Source, WebObject
+from localweb.recipes import Page, RecipeError, RecipeSource, WebObject
 from recordings.exchange import RecordedExchange
 from recordings.page import PageLoad, find_parents, resource_types
 from recordings.reading import CDP, HAR, read_file
@@ -47,9 +47,9 @@ CORPORA = {
 }
 
 
-def source(path: Path, *, tool: str, date: str) -> Source:
+def source(path: Path, *, tool: str, date: str) -> RecipeSource:
     """Return where one recording was published."""
-    return Source(
+    return RecipeSource(
         **CORPORA[path.parent.name]._asdict(),
         file=path.name.removesuffix(".gz").replace("__", "/"),
         tool=tool,
@@ -73,7 +73,7 @@ def main(data_dir: Path) -> None:
     print(f"{OUTPUT}: {len(pages)} pages, {sum(len(page.objects) for page in pages)} objects")
 
 
-def page(load: PageLoad, *, number: int, source: Source) -> Page:
+def page(load: PageLoad, *, number: int, source: RecipeSource) -> Page:
     """Return the recipe of a page load; RecipeError if nothing of it crossed the network."""
     kept = load.exchanges
     if not kept:

@@ -5,9 +5,9 @@ import enum
 import itertools
 from collections.abc import Iterator
 
-from localweb.answers import Answer, make_document, make_redirect
+from localweb.answers import ServedAnswer, make_document, make_redirect
 from localweb.serving.channel import Channel
-from localweb.serving.handler import Handler, Origin, Reply, Request, Takeover
+from localweb.serving.handler import Handler, Origin, Reply, ServedRequest, Takeover
 from localweb.serving.tls import ALERT_HANDSHAKE_FAILURE
 
 
@@ -49,7 +49,7 @@ DOCUMENT = b"<!doctype html><title>fault</title><body><p>something is wrong here
 HEADERS = [("content-type", "text/html; charset=utf-8")]
 
 
-def answers(origin: Origin, fault: Fault) -> list[Answer]:
+def answers(origin: Origin, fault: Fault) -> list[ServedAnswer]:
     """Return the answers of a faulty site, for the faults that answer as usual."""
     if fault is Fault.REDIRECT_LOOP:
         return [make_redirect(origin, "/", "/again"), make_redirect(origin, "/again", "/")]
@@ -57,11 +57,11 @@ def answers(origin: Origin, fault: Fault) -> list[Answer]:
     return [make_document(origin, "/", status, DOCUMENT)]
 
 
-async def no_answer(_: Request, __: Reply) -> None:
+async def no_answer(_: ServedRequest, __: Reply) -> None:
     """Take the request and send nothing."""
 
 
-async def send_without_end(_: Request, reply: Reply) -> None:
+async def send_without_end(_: ServedRequest, reply: Reply) -> None:
     """Send a document without length and without end."""
     await reply.head(200, HEADERS)
     for pause_s, piece in endless_pieces():
@@ -69,7 +69,7 @@ async def send_without_end(_: Request, reply: Reply) -> None:
         await reply.body(piece)
 
 
-async def drip(_: Request, reply: Reply) -> None:
+async def drip(_: ServedRequest, reply: Reply) -> None:
     """Send the document byte by byte."""
     await reply.head(200, [*HEADERS, ("content-length", str(len(DOCUMENT)))])
     for sent, (pause_s, piece) in enumerate(dripping_pieces(), 1):
@@ -77,7 +77,7 @@ async def drip(_: Request, reply: Reply) -> None:
         await reply.body(piece, end=sent == len(DOCUMENT))
 
 
-async def reset(_: Request, reply: Reply) -> None:
+async def reset(_: ServedRequest, reply: Reply) -> None:
     """Send a part of a long document, then reset the connection."""
     body = DOCUMENT * 2000
     await reply.head(200, [*HEADERS, ("content-length", str(len(body)))])

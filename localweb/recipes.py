@@ -25,7 +25,7 @@ class RecipeError(Exception):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Source:
+class RecipeSource:
     """The publication of a page's recording."""
 
     repository: str
@@ -69,7 +69,7 @@ class Page:
     number: int
     """Stable number; the paths of its objects begin with it, so that pages may share hosts."""
     objects: tuple[WebObject, ...]
-    source: Source
+    source: RecipeSource
     repairs: Mapping[str, int]
     """Changes that the derivation made, counted by reason."""
 
@@ -165,7 +165,7 @@ def _unpack(packed: dict[str, Any]) -> Page:
     return Page(
         number=packed["number"],
         objects=tuple(objects),
-        source=Source(**packed["source"]),
+        source=RecipeSource(**packed["source"]),
         repairs=packed["repairs"],
     )
 

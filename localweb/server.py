@@ -12,7 +12,7 @@ from localweb.faults import Fault
 from localweb.modes import Mode
 from localweb.recipes import Page
 from localweb.serving.certificates import Authority
-from localweb.serving.handler import Reply, Request, Site
+from localweb.serving.handler import Reply, ServedRequest, Site
 from localweb.serving.listener import TcpListener
 from localweb.serving.log import TruthLog
 from localweb.serving.web import Web
@@ -72,6 +72,6 @@ async def canary() -> AsyncIterator[str]:
         await listener.close()
 
 
-async def _answer_canary(_: Request, reply: Reply) -> None:
+async def _answer_canary(_: ServedRequest, reply: Reply) -> None:
     await reply.head(204, [("Connection", "close")], end=True)
     await reply.close()

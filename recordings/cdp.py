@@ -28,7 +28,7 @@ from recordings.exchange import (
     protocol_name,
 )
 from recordings.har import FIRST_YEAR, MOST_SIZE_BYTES, MOST_TIME_S, initiator_url, read_initiator
-from recordings.sizes import HEADER_AT_MOST, Evidence, header_text_bytes, sizes_of
+from recordings.sizes import HEADER_AT_MOST, SizeEvidence, header_text_bytes, sizes_of
 
 TOOL = "Chrome DevTools Protocol"
 
@@ -38,7 +38,7 @@ MOST_CLOCK_S = 1e10
 """Latest time on a log's clock that is believed: 300 years."""
 
 
-class Request(events.Request):
+class CdpRequest(events.Request):
     """A request as the page sends it, with its header."""
 
     method: str
@@ -46,7 +46,7 @@ class Request(events.Request):
     post_data: str | None = None
 
 
-class Response(events.Response):
+class CdpResponse(events.Response):
     """The header of a response, with its size and times."""
 
     headers: dict[str, str | int | float | None] = msgspec.field(default_factory=dict)
@@ -63,7 +63,7 @@ class Response(events.Response):
 class RequestSent(events.RequestEvent):
     """Network.requestWillBeSent."""
 
-    request: Request
+    request: CdpRequest
     type: str | None = None
     frame_id: str | None = None
     loader_id: str | None = None
@@ -71,13 +71,13 @@ class RequestSent(events.RequestEvent):
     """As DevTools state it; the request counts without it too."""
     wall_time: float | None = None
     document_url: str | None = msgspec.field(default=None, name="documentURL")
-    redirect_response: Response | None = None
+    redirect_response: CdpResponse | None = None
 
 
 class ResponseReceived(events.ResponseReceived):
     """Network.responseReceived."""
 
-    response: Response
+    response: CdpResponse
     type: str | None = None
 
 
@@ -120,7 +120,7 @@ EVENTS: dict[str, type[events.RequestEvent]] = {
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)
-class Progress:
+class ResponseProgress:
     """The state of one response, as far as the log has been read."""
 
     request_id: str
@@ -129,7 +129,7 @@ class Progress:
     """Time of the request; None if it is missing, or cannot be true."""
     is_odd: bool = False
     """True if the time cannot be true."""
-    response: Response | None = None
+    response: CdpResponse | None = None
     wire_status: int | None = None
     decoded: int | None = None
     received: int = 0
@@ -138,11 +138,11 @@ class Progress:
     is_finished: bool = False
     from_memory: bool = False
 
-    def evidence(self) -> Evidence:
+    def evidence(self) -> SizeEvidence:
         """Return what the log says of the response's size."""
         exchange, response = self.exchange, self.response
         if response is None:
-            return Evidence(status=0, protocol="")
+            return SizeEvidence(status=0, protocol="")
         header = round(response.encoded_data_length)
         total, body = self.total, None
         is_complete: bool | None = self.is_finished
@@ -152,7 +152,7 @@ class Progress:
             total = header
         elif self.total is None and 0 < header <= HEADER_AT_MOST and self.is_counted:
             total, body = header + self.received, self.received
-        return Evidence(
+        return SizeEvidence(
             method=exchange.method,
             status=NOT_MODIFIED if self.wire_status == NOT_MODIFIED else exchange.status,
             protocol=exchange.protocol,
@@ -186,7 +186,7 @@ class Progress:
         is_told = self.wire_status in (NOT_MODIFIED, self.exchange.status)
         return self.wire_status == NOT_MODIFIED if is_told else None
 
-    def is_cached(self, response: Response) -> bool:
+    def is_cached(self, response: CdpResponse) -> bool:
         """Return whether a cache or a service worker answered."""
         if response.from_service_worker:
             return True
@@ -205,8 +205,8 @@ class CdpLog:
         """Zero of the log's clock, in seconds since the epoch."""
         self._first_s: float | None = None
         """Time of the first request that has one, in seconds since the epoch."""
-        self._all: list[Progress] = []
-        self._open: dict[str, Progress] = {}
+        self._all: list[ResponseProgress] = []
+        self._open: dict[str, ResponseProgress] = {}
         self._destinations: dict[str, str] = {}
         """Sec-Fetch-Dest by request, which may be told before the request is."""
         self._top_frame: str | None = None
@@ -317,7 +317,7 @@ class CdpLog:
             if timestamp is not None and self.epoch_s is None:
                 self.epoch_s = event.wall_time - timestamp
             self._first_s = self._first_s or event.wall_time
-        progress = Progress(
+        progress = ResponseProgress(
             request_id=event.request_id, exchange=exchange, started_s=timestamp, is_odd=is_odd
         )
         self._open[event.request_id] = progress
@@ -348,7 +348,7 @@ def is_believable(time_s: float, now: datetime.datetime) -> bool:
     return first.timestamp() <= time_s <= (now + datetime.timedelta(days=1)).timestamp()
 
 
-def take_response(progress: Progress, response: Response) -> None:
+def take_response(progress: ResponseProgress, response: CdpResponse) -> None:
     """Take the header of a response."""
     exchange = progress.exchange
     if not 0 <= response.status <= 999:
@@ -369,7 +369,7 @@ def take_response(progress: Progress, response: Response) -> None:
         exchange.times = read_times(response.timing, near_s=progress.started_s)
 
 
-def note_end(progress: Progress, timestamp: float | None) -> None:
+def note_end(progress: ResponseProgress, timestamp: float | None) -> None:
     """Note the end of a response."""
     if timestamp is None or progress.started_s is None:
         return

@@ -31,7 +31,7 @@ CONNECTION_RULES: dict[str, str] = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class NetworkRequest:
     """A request that crossed the network, as far as its connection depends on it.
 
     Phases in µs; None for one that did not occur.
@@ -67,7 +67,7 @@ class Request:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Times:
+class RequestTimes:
     """Times of an exchange in µs since the page's first request; None if unknown."""
 
     sent_us: int | None = None
@@ -77,7 +77,7 @@ class Times:
 
 
 @dataclasses.dataclass(kw_only=True, slots=True, eq=False)
-class Connection:
+class RebuiltConnection:
     """A connection, and the requests on it in the order of sending."""
 
     origin: Hashable
@@ -86,9 +86,9 @@ class Connection:
     is_secure: bool
     tls: str | None
     """TLS version as recorded; None if no response on the connection names it."""
-    opener: Request | None
+    opener: NetworkRequest | None
     """The request that it was opened for; None if it was opened unseen."""
-    requests: list[Request] = dataclasses.field(default_factory=list)
+    requests: list[NetworkRequest] = dataclasses.field(default_factory=list)
     free_us: int = 0
     """End of the latest response on it."""
 
@@ -117,18 +117,18 @@ class Connection:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Traffic:
+class RebuiltTraffic:
     """The rebuilt connections of a page."""
 
-    connections: list[Connection]
+    connections: list[RebuiltConnection]
     """The connections in the order of opening."""
-    times: dict[int, Times]
+    times: dict[int, RequestTimes]
     """Times of each request by its entry."""
     rules: dict[int, str]
     """Rule by which each request that crossed the network has its connection, by its entry."""
 
 
-def rebuild(requests: Sequence[Request]) -> Traffic:
+def rebuild(requests: Sequence[NetworkRequest]) -> RebuiltTraffic:
     """Return the connections of a page's requests that crossed the network, and the times that follow
     from them."""
     opened = {
@@ -137,7 +137,7 @@ def rebuild(requests: Sequence[Request]) -> Traffic:
         if request.connect_us is not None
     }
     connections = list(opened.values())
-    times: dict[int, Times] = {}
+    times: dict[int, RequestTimes] = {}
     rules: dict[int, str] = {}
     for request in requests:
         own = opened.get(request.entry)
@@ -147,12 +147,12 @@ def rebuild(requests: Sequence[Request]) -> Traffic:
             connections.append(connection)
         rules[request.entry] = rule
         times[request.entry] = put_on(connection, request)
-    return Traffic(sorted(connections, key=lambda connection: connection.begins_us), times, rules)
+    return RebuiltTraffic(sorted(connections, key=lambda connection: connection.begins_us), times, rules)
 
 
-def open_connection(request: Request, *, opener: Request | None) -> Connection:
+def open_connection(request: NetworkRequest, *, opener: NetworkRequest | None) -> RebuiltConnection:
     """Return a new connection to the request's origin."""
-    return Connection(
+    return RebuiltConnection(
         origin=request.origin,
         address=request.address,
         protocol=request.protocol,
@@ -162,7 +162,9 @@ def open_connection(request: Request, *, opener: Request | None) -> Connection:
     )
 
 
-def choose_connection(request: Request, connections: Sequence[Connection]) -> tuple[Connection | None, str]:
+def choose_connection(
+    request: NetworkRequest, connections: Sequence[RebuiltConnection]
+) -> tuple[RebuiltConnection | None, str]:
     """Return the connection that a request without a connect time used, and the rule.
 
     None if it was opened unseen.
@@ -177,12 +179,12 @@ def choose_connection(request: Request, connections: Sequence[Connection]) -> tu
     return (match_credentials(request, shared), COALESCED) if shared else (None, UNSEEN)
 
 
-def is_begun(connection: Connection, request: Request) -> bool:
+def is_begun(connection: RebuiltConnection, request: NetworkRequest) -> bool:
     """Return whether a connection was opened, or being opened, when the browser began a request."""
     return connection.opener is None or connection.opener.began_us <= request.began_us
 
 
-def match_credentials(request: Request, connections: Sequence[Connection]) -> Connection:
+def match_credentials(request: NetworkRequest, connections: Sequence[RebuiltConnection]) -> RebuiltConnection:
     """Return the first connection that was opened for a request with credentials as this one's, else the
     first."""
     alike = (
@@ -193,7 +195,7 @@ def match_credentials(request: Request, connections: Sequence[Connection]) -> Co
     return next(alike, connections[0])
 
 
-def find_idle(request: Request, own: Sequence[Connection]) -> Connection | None:
+def find_idle(request: NetworkRequest, own: Sequence[RebuiltConnection]) -> RebuiltConnection | None:
     """Return the HTTP/1.1 connection that a request used: idle, or the first to become so.
 
     None if a new one was quicker. Chromium takes the socket that was used last. While none is idle it opens a
@@ -209,7 +211,7 @@ def find_idle(request: Request, own: Sequence[Connection]) -> Connection | None:
     return busy if busy.free_us <= request.began_us + (min(takes) if takes else CONNECT_US) else None
 
 
-def put_on(connection: Connection, request: Request) -> Times:
+def put_on(connection: RebuiltConnection, request: NetworkRequest) -> RequestTimes:
     """Put a request on a connection; its times."""
     connection.requests.append(request)
     connection.tls = connection.tls or request.tls
@@ -219,8 +221,8 @@ def put_on(connection: Connection, request: Request) -> Times:
     if not request.is_multiplexed:
         sent = max(sent, connection.free_us)
     if request.wait_us is None:
-        return Times()
+        return RequestTimes()
     first = sent + request.wait_us
     last = None if request.receive_us is None else first + request.receive_us
     connection.free_us = max(connection.free_us, first if last is None else last)
-    return Times(sent_us=sent, first_us=first, last_us=last)
+    return RequestTimes(sent_us=sent, first_us=first, last_us=last)

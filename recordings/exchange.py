@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, urldefrag, urlsplit
 import idna
 
 from crawler.sites.lists import to_ascii
-from recordings.sizes import Sizes
+from recordings.sizes import ResponseSizes
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 """Statuses that send a browser elsewhere (Fetch standard, "redirect status");
@@ -65,7 +65,7 @@ class RecordedExchange:
     frame: str = ""
     """Identifies the frame that asked or navigates, within the recording; empty if not recorded."""
     request_body_bytes: int | None = None
-    sizes: Sizes = dataclasses.field(default_factory=Sizes)
+    sizes: ResponseSizes = dataclasses.field(default_factory=ResponseSizes)
     header_text_bytes: int | None = None
     """Size of the header's text, which bounds a compressed one; None if no header was recorded."""
     headers: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -110,7 +110,7 @@ class RecordedExchange:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Page:
+class RecordedPage:
     """A page of a recording."""
 
     id: str
@@ -132,7 +132,7 @@ class Recording:
     untimed: list[RecordedExchange] = dataclasses.field(default_factory=list)
     """Exchanges whose times cannot be true, which count if one is the page's document; `started_s` is
     beside that of the exchange next to it."""
-    pages: tuple[Page, ...] = ()
+    pages: tuple[RecordedPage, ...] = ()
     epoch_s: float | None = 0.0
     """Zero of the exchanges' clock, in seconds since the epoch; None if not recorded."""
     splits_by_silence: bool = False

@@ -20,8 +20,8 @@ from crawler.devtools.events import Initiator
 from recordings.exchange import (
     REDIRECTS,
     OddValue,
-    Page,
     RecordedExchange,
+    RecordedPage,
     Recording,
     Times,
     check_url,
@@ -34,7 +34,7 @@ from recordings.exchange import (
 )
 from recordings.page import kind_of
 from recordings.producers import Producer, producer_of
-from recordings.sizes import TEXTUAL, Evidence, content_length, header_text_bytes, sizes_of
+from recordings.sizes import TEXTUAL, SizeEvidence, content_length, header_text_bytes, sizes_of
 from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION
 
 MOST_SIZE_BYTES = 2**40
@@ -60,35 +60,35 @@ NETWORK_LOAD = "Network Load"
 """Value of Safari's `_fetchType` for what came over the network."""
 
 
-class Field(msgspec.Struct):
+class HarField(msgspec.Struct):
     """A header field."""
 
     name: str
     value: str | int | float | None = ""
 
 
-class Content(msgspec.Struct, rename="camel"):
+class HarContent(msgspec.Struct, rename="camel"):
     """A body as the page saw it."""
 
     size: int | None = None
     mime_type: str | None = None
 
 
-class Request(msgspec.Struct, rename="camel"):
+class HarRequest(msgspec.Struct, rename="camel"):
     """A request."""
 
     url: str
     method: str | None = None
-    headers: list[Field] = []
+    headers: list[HarField] = []
     body_size: int | None = None
 
 
-class Response(msgspec.Struct, rename="camel"):
+class HarResponse(msgspec.Struct, rename="camel"):
     """A response."""
 
     status: int
-    headers: list[Field]
-    content: Content
+    headers: list[HarField]
+    content: HarContent
     status_text: str | None = None
     http_version: str | None = None
     headers_size: int | None = None
@@ -112,11 +112,11 @@ class Timings(msgspec.Struct):
     receive: float | None = -1
 
 
-class Entry(msgspec.Struct, rename="camel"):
+class HarEntry(msgspec.Struct, rename="camel"):
     """A request with its response, with the fields of several producers beside the format's own."""
 
-    request: Request
-    response: Response
+    request: HarRequest
+    response: HarResponse
     started_date_time: object = None
     timings: object = msgspec.field(default_factory=Timings)
     pageref: str | int | None = None
@@ -142,7 +142,7 @@ class Timed:
 
     number: int
     """Place in the file."""
-    entry: Entry
+    entry: HarEntry
     started_s: float | None
     """Time of the request, in seconds since the epoch; None if it cannot be true."""
     timings: Timings | None
@@ -187,15 +187,15 @@ def read(log: dict[str, Any], *, now: datetime.datetime) -> Recording:
     )
 
 
-def check_entry(raw: object) -> Entry:
+def check_entry(raw: object) -> HarEntry:
     """Return an entry of sound types; OddValue otherwise."""
     try:
-        return msgspec.convert(raw, Entry)
+        return msgspec.convert(raw, HarEntry)
     except msgspec.ValidationError as exc:
         raise OddValue(f"malformed {field_in(str(exc))}") from exc
 
 
-def read_timed(number: int, entry: Entry, now: datetime.datetime, odd: list[tuple[int, str]]) -> Timed:
+def read_timed(number: int, entry: HarEntry, now: datetime.datetime, odd: list[tuple[int, str]]) -> Timed:
     """Return an entry with its times, and note in `odd` those that cannot be true."""
     timed = Timed(number, entry, None, None)
     try:
@@ -305,12 +305,12 @@ def mark_navigations(exchanges: Sequence[RecordedExchange]) -> None:
 
 
 def gather_evidence(
-    entry: Entry,
+    entry: HarEntry,
     exchange: RecordedExchange,
     producer: Producer,
     asking: Mapping[str, str],
     target_length: int | None,
-) -> Evidence:
+) -> SizeEvidence:
     """Return what an entry says of its size, as its producer means it."""
     response = entry.response
     total, header, body = (
@@ -334,7 +334,7 @@ def gather_evidence(
             entry.decoded_size if isinstance(entry.decoded_size, int) and entry.decoded_size > 0 else None
         )
     header_text = text_bytes(response)
-    return Evidence(
+    return SizeEvidence(
         method=exchange.method,
         status=exchange.status,
         protocol=exchange.protocol,
@@ -370,7 +370,7 @@ def is_worker(exchange: RecordedExchange, asking: Mapping[str, str]) -> bool | N
     return is_workers and asking.get("sec-fetch-mode") == "same-origin"  # which imports are not
 
 
-def is_cached(entry: Entry, exchange: RecordedExchange, producer: Producer) -> bool:
+def is_cached(entry: HarEntry, exchange: RecordedExchange, producer: Producer) -> bool:
     """Return whether a cache, a service worker or the recorder itself answered,
     so that nothing crossed the network."""
     response = entry.response
@@ -394,7 +394,7 @@ def is_cached(entry: Entry, exchange: RecordedExchange, producer: Producer) -> b
     return producer.empty_is_cached and body == 0 and bool(response.content.size)
 
 
-def check_sizes(entry: Entry) -> None:
+def check_sizes(entry: HarEntry) -> None:
     """Raise OddValue for a status or size that no response can have."""
     response = entry.response
     sizes = {
@@ -411,7 +411,7 @@ def check_sizes(entry: Entry) -> None:
         raise OddValue("malformed response.status")
 
 
-def take_differences(entries: Sequence[Entry]) -> None:
+def take_differences(entries: Sequence[HarEntry]) -> None:
     """Turn sizes that add up over each connection into those of single responses."""
     so_far: dict[object, int] = {}
     for entry in entries:
@@ -440,7 +440,7 @@ def resolve_target(url: str, location: object) -> str | None:
         return None
 
 
-def find_initiator(entry: Entry) -> str | None:
+def find_initiator(entry: HarEntry) -> str | None:
     """Return the URL of the initiator, recorded by name or as DevTools' initiator, an object or its JSON;
     None if not recorded."""
     if entry.initiator and isinstance(entry.initiator, str):
@@ -466,7 +466,7 @@ def initiator_url(initiator: Initiator) -> str | None:
     return next(filter(None, urls), None)
 
 
-def join_headers(fields: Sequence[Field]) -> dict[str, str]:
+def join_headers(fields: Sequence[HarField]) -> dict[str, str]:
     """Return all headers with names in lower case; repeated ones are joined by line feeds,
     as browsers' own tools do."""
     values: dict[str, list[str]] = {}
@@ -475,13 +475,13 @@ def join_headers(fields: Sequence[Field]) -> dict[str, str]:
     return {name: "\n".join(each) for name, each in values.items()}
 
 
-def text_bytes(response: Response) -> int | None:
+def text_bytes(response: HarResponse) -> int | None:
     """Return the size of a header by its recorded text; None if none was recorded."""
     fields = [(header.name, str(header.value)) for header in response.headers]
     return header_text_bytes(response.status, response.status_text or "", fields) if fields else None
 
 
-def read_times(entry: Entry, started_s: float, phases: Timings) -> Times:
+def read_times(entry: HarEntry, started_s: float, phases: Timings) -> Times:
     """Return times from an entry's consecutive phases.
 
     In HAR 1.2 `connect` includes `ssl`; Firefox counts them apart.
@@ -506,7 +506,7 @@ def read_times(entry: Entry, started_s: float, phases: Timings) -> Times:
     )
 
 
-def read_pages(raw: object) -> tuple[Page, ...]:
+def read_pages(raw: object) -> tuple[RecordedPage, ...]:
     """Return the pages that a HAR lists; what is odd in them is left out."""
     pages = []
     for page in raw if isinstance(raw, list) else []:
@@ -515,7 +515,7 @@ def read_pages(raw: object) -> tuple[Page, ...]:
             load_ms = timings.get("onLoad") if isinstance(timings, dict) else None
             is_known = isinstance(load_ms, int | float) and 0 < load_ms < math.inf
             pages.append(
-                Page(
+                RecordedPage(
                     id=str(page["id"]),
                     title=str(page.get("title") or ""),
                     load_us=round(1000 * load_ms) if is_known and isinstance(load_ms, int | float) else None,

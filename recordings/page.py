@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
-from recordings.exchange import HTTP, Page, RecordedExchange, Recording, strip_fragment
+from recordings.exchange import HTTP, RecordedExchange, RecordedPage, Recording, strip_fragment
 from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION, RESOURCE_TYPES_BY_DEVTOOLS
 
 NEW_LOAD_GAP_S = 4.0
@@ -139,7 +139,9 @@ def pages_of(recording: Recording) -> list[list[RecordedExchange]]:
     return list(groups.values())
 
 
-def document_of(group: Sequence[RecordedExchange], page: Page | None = None) -> RecordedExchange | None:
+def document_of(
+    group: Sequence[RecordedExchange], page: RecordedPage | None = None
+) -> RecordedExchange | None:
     """Return the page's own document, by the strongest evidence: what the recorder names, its type,
     the page's URL, HTML, order."""
     shown = [exchange for exchange in group if may_be_shown(exchange)]

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-from recordings.connections import CONNECTION_RULES, MULTIPLEXED, Request, Traffic, rebuild
+from recordings.connections import CONNECTION_RULES, MULTIPLEXED, NetworkRequest, RebuiltTraffic, rebuild
 from recordings.exchange import RecordedExchange, port_of
 from recordings.page import PageLoad, find_parents, kind_of, resource_types
 from recordings.sizes import TEXTUAL
@@ -78,7 +78,7 @@ def page_rows(load: PageLoad, number: int, *, started_at: datetime.datetime | No
         scheme=urlsplit(load.first.url).scheme,
         document=None
         if document is None
-        else MainDocument(
+        else ShownDocument(
             None if main is None else main + 1, document.status, urlsplit(document.url).scheme, document.host
         ),
         load_us=load.load_us,
@@ -120,7 +120,7 @@ def site_row(number: int, host: str, *, magnitude: int | None = None) -> Row:
     }
 
 
-class MainDocument(NamedTuple):
+class ShownDocument(NamedTuple):
     """The response that a page load shows."""
 
     response_id: int | None
@@ -135,7 +135,7 @@ def visit_row(
     *,
     host: str,
     scheme: str,
-    document: MainDocument | None,
+    document: ShownDocument | None,
     load_us: int | None = None,
     started_at: datetime.datetime | None = None,
 ) -> Row:
@@ -289,14 +289,14 @@ def connections_of(kept: Sequence[RecordedExchange]) -> tuple[list[list[int]], c
         if exchange.connection:
             groups[NAMED, exchange.connection, protocol_of(exchange)].append(place)
             rules[NAMED] += 1
-    traffic = rebuild(network_requests(kept, unnamed)) if unnamed else Traffic([], {}, {})
+    traffic = rebuild(network_requests(kept, unnamed)) if unnamed else RebuiltTraffic([], {}, {})
     for number, connection in enumerate(traffic.connections):
         groups["rebuilt", number] = sorted(request.entry for request in connection.requests)
     rules.update(traffic.rules.values())
     return sorted(groups.values()), rules
 
 
-def network_requests(kept: Sequence[RecordedExchange], places: Sequence[int]) -> list[Request]:
+def network_requests(kept: Sequence[RecordedExchange], places: Sequence[int]) -> list[NetworkRequest]:
     """Return the exchanges at these places as requests whose connections can be rebuilt."""
     base_us = round(1e6 * min(exchange.started_s for exchange in kept))
     requests = []
@@ -305,7 +305,7 @@ def network_requests(kept: Sequence[RecordedExchange], places: Sequence[int]) ->
         began, times = round(1e6 * exchange.started_s), exchange.times
         opened = None if times.connected is None or times.sent is None else times.opened
         requests.append(
-            Request(
+            NetworkRequest(
                 entry=place,
                 began_us=max(0, began - base_us),
                 origin=(urlsplit(exchange.url).scheme, exchange.host, port_of(exchange)),

@@ -43,7 +43,7 @@ NOT_RECORDED, CONTRADICTORY = "not_recorded", "contradictory"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Sizes:
+class ResponseSizes:
     """Sizes of one response; the fields are columns of `response`."""
 
     wire_bytes: int | None = None
@@ -56,7 +56,7 @@ class Sizes:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Evidence:
+class SizeEvidence:
     """The sizes that a recording states of one response; None where it states none."""
 
     method: str = "GET"
@@ -165,10 +165,10 @@ def content_length(headers: Mapping[str, str]) -> int | None:
     return int(value) if not others and value.isascii() and value.isdigit() and len(value) < 16 else None
 
 
-def sizes_of(evidence: Evidence) -> Sizes:
+def sizes_of(evidence: SizeEvidence) -> ResponseSizes:
     """Return the sizes of a response by what its recording says of it."""
     if not evidence.status:
-        return Sizes()
+        return ResponseSizes()
     if evidence.is_cached:
         return unknown_sizes(FROM_CACHE)
     if evidence.total:
@@ -182,17 +182,17 @@ def sizes_of(evidence: Evidence) -> Sizes:
     return dataclasses.replace(sizes, decoded_bytes=decoded_bytes(evidence, sizes))
 
 
-def unknown_sizes(reason: str, *, body: int | None = None) -> Sizes:
+def unknown_sizes(reason: str, *, body: int | None = None) -> ResponseSizes:
     """Return sizes of a response whose size on the wire is unknown; that of its body may be known."""
-    return Sizes(wire_bytes_unknown=reason, body_bytes=body)
+    return ResponseSizes(wire_bytes_unknown=reason, body_bytes=body)
 
 
 def known_sizes(
     wire: int, *, body: int | None, basis: str = COUNTED, is_complete: bool | None = None
-) -> Sizes:
+) -> ResponseSizes:
     """Return sizes of a response whose size on the wire is known; the split into header and body may be
     unknown."""
-    return Sizes(
+    return ResponseSizes(
         wire_bytes=wire,
         wire_bytes_unknown=None,
         size_basis=basis,
@@ -202,7 +202,7 @@ def known_sizes(
     )
 
 
-def decoded_bytes(evidence: Evidence, sizes: Sizes) -> int | None:
+def decoded_bytes(evidence: SizeEvidence, sizes: ResponseSizes) -> int | None:
     """Return the body after decompression, which is the body itself unless it was compressed; None if
     unknown."""
     if sizes.wire_bytes_unknown == CONTRADICTORY:
@@ -210,7 +210,7 @@ def decoded_bytes(evidence: Evidence, sizes: Sizes) -> int | None:
     return (evidence.decoded or None) if evidence.is_encoded and sizes.body_bytes != 0 else sizes.body_bytes
 
 
-def sizes_of_redirect(evidence: Evidence, total: int) -> Sizes:
+def sizes_of_redirect(evidence: SizeEvidence, total: int) -> ResponseSizes:
     """Return sizes of a redirect, of which Chrome's DevTools count the header: the body is as
     Content-Length states.
 
@@ -225,7 +225,7 @@ def sizes_of_redirect(evidence: Evidence, total: int) -> Sizes:
     return known_sizes(total + length, body=length, basis=DERIVED, is_complete=evidence.is_complete)
 
 
-def sizes_of_total(evidence: Evidence, total: int) -> Sizes:
+def sizes_of_total(evidence: SizeEvidence, total: int) -> ResponseSizes:
     """Return sizes of a response whose header and body were counted together; the split may stay unknown."""
     if evidence.is_bodiless:
         return known_sizes(total, body=0, is_complete=evidence.is_complete)
@@ -252,7 +252,7 @@ def sizes_of_total(evidence: Evidence, total: int) -> Sizes:
     return known_sizes(total, body=None if header is None else total - header, is_complete=False)
 
 
-def lacks_body(evidence: Evidence, total: int) -> bool:
+def lacks_body(evidence: SizeEvidence, total: int) -> bool:
     """Return whether a total has no room for the body that the page saw."""
     seen, length = evidence.decoded, evidence.length
     if length is not None and total < length:
@@ -268,7 +268,7 @@ def lacks_body(evidence: Evidence, total: int) -> bool:
     return is_suspect and is_plain and total < seen + evidence.least_header
 
 
-def sizes_of_header(evidence: Evidence, total: int) -> Sizes:
+def sizes_of_header(evidence: SizeEvidence, total: int) -> ResponseSizes:
     """Return sizes of a response whose total has no room for the body: a 304 confirmed what a cache held, a
     part of it came from a cache, or it is a worker's script, of which the header alone was counted."""
     is_small, length = total <= HEADER_AT_MOST, evidence.length
@@ -279,7 +279,7 @@ def sizes_of_header(evidence: Evidence, total: int) -> Sizes:
     return known_sizes(total + length, body=length, basis=DERIVED, is_complete=evidence.is_complete)
 
 
-def body_of_total(evidence: Evidence, total: int) -> int | None:
+def body_of_total(evidence: SizeEvidence, total: int) -> int | None:
     """Return the body's part of a total, without a Content-Length to tell it; None if nothing else does."""
     seen = evidence.decoded
     if not evidence.is_encoded and seen is not None:
@@ -299,7 +299,7 @@ def header_at_most(body: int) -> int:
     return HEADER_AT_MOST + body // FRAMING_SHARE
 
 
-def sizes_of_parts(evidence: Evidence) -> Sizes:
+def sizes_of_parts(evidence: SizeEvidence) -> ResponseSizes:
     """Return sizes of a response whose header and body were stated apart, or can be derived."""
     header = (evidence.header or evidence.header_text) if evidence.protocol in TEXTUAL else None
     try:
@@ -331,7 +331,7 @@ class Body:
     """False if it is derived from Content-Length."""
 
 
-def body_of(evidence: Evidence) -> Body:
+def body_of(evidence: SizeEvidence) -> Body:
     """Return the body as the producer states it, else as Content-Length does; Contradiction if they are
     at odds.
 

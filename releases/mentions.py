@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from storage.withdrawal import Withdrawal
+from storage.withdrawal import SiteWithdrawal
 
 GZIP = b"\x1f\x8b"
 
 
-def mentions(path: Path, site: Withdrawal) -> bool:
+def mentions(path: Path, site: SiteWithdrawal) -> bool:
     """Return true if the file, or any file below the folder, names the site or cannot be read."""
     if path.is_dir():
         return any(mentions(file, site) for file in path.rglob("*") if file.is_file())
@@ -23,13 +23,13 @@ def mentions(path: Path, site: Withdrawal) -> bool:
         return True
 
 
-def _in_text(path: Path, site: Withdrawal) -> bool:
+def _in_text(path: Path, site: SiteWithdrawal) -> bool:
     content = path.read_bytes()
     text = gzip.decompress(content) if content.startswith(GZIP) else content
     return re.search(site.pattern, text.decode("utf-8", "replace").lower()) is not None
 
 
-def _in_parquet(path: Path, site: Withdrawal) -> bool:
+def _in_parquet(path: Path, site: SiteWithdrawal) -> bool:
     with pq.ParquetFile(path) as file:
         texts = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
         return any(

@@ -23,7 +23,7 @@ from schema.tables import OBSERVATIONS, RELEASED, Base, Site
 from storage.signatures import Signer
 from storage.staging import flush, put_file_in_place
 from storage.sums import MANIFEST, sums_now
-from storage.withdrawal import Withdrawal
+from storage.withdrawal import SiteWithdrawal
 
 MATCHES = "regexp_matches"
 """DuckDB's function that matches text with a regular expression."""
@@ -34,7 +34,7 @@ REASON = "a site was withdrawn"
 """The reason that a tombstone states."""
 
 
-def has_site(release: Release, site: Withdrawal) -> bool:
+def has_site(release: Release, site: SiteWithdrawal) -> bool:
     """Return whether a release has visits to the site, or names it in other visits."""
     with open_database() as database:
         return any(
@@ -43,7 +43,7 @@ def has_site(release: Release, site: Withdrawal) -> bool:
         )
 
 
-def _holding(site: Withdrawal) -> Iterator[tuple[type[Base], str]]:
+def _holding(site: SiteWithdrawal) -> Iterator[tuple[type[Base], str]]:
     yield Site, site.is_own("host")
     for model in OBSERVATIONS:
         yield model, site.is_touched(model.__tablename__, matches=MATCHES)
@@ -51,7 +51,7 @@ def _holding(site: Withdrawal) -> Iterator[tuple[type[Base], str]]:
 
 def without_site(
     release: Release,
-    site: Withdrawal,
+    site: SiteWithdrawal,
     place: Path,
     *,
     version: int,
@@ -89,7 +89,7 @@ def without_site(
 def _rewrite(
     release: Release,
     model: type[Base],
-    site: Withdrawal,
+    site: SiteWithdrawal,
     database: duckdb.DuckDBPyConnection,
     folder: Path,
     progress: Callable[[int], None],
@@ -106,7 +106,7 @@ def _rewrite(
     )
 
 
-def _rest_of(release: Release, model: type[Base], site: Withdrawal) -> str:
+def _rest_of(release: Release, model: type[Base], site: SiteWithdrawal) -> str:
     """Return SQL that selects the rows of a table that stay, changed where they name the site."""
     table, file = model.__tablename__, _file(release, model)
     if model is Site:

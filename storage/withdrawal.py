@@ -28,7 +28,7 @@ EMPTIED = {"path": "''", "query_hash": "NULL"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Withdrawal:
+class SiteWithdrawal:
     """A site to erase, and the key from which its replacement names are derived."""
 
     host: str

@@ -13,7 +13,7 @@ from replay.networks.queues import QUEUES
 from replay.runs.origins import AS_TCP, ONE_SENDER
 from replay.runs.policy import PACED, SPREAD, Policy
 from verdict.question import STRATA, Question
-from verdict.sampling import Plan
+from verdict.sampling import StagePlan
 
 WINDOWS = (
     Policy(10),
@@ -47,10 +47,10 @@ class Input:
         return dataclasses.replace(of, conditions=conditions, run=of.run + OTHER_RUN)
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> StagePlan:
         """The one stage of the arm."""
         networks = dict.fromkeys(STRATA, NETWORKS)
-        return Plan(networks=networks, pages=PAGES, windows=tuple(sorted(WINDOWS)), again=0.0)
+        return StagePlan(networks=networks, pages=PAGES, windows=tuple(sorted(WINDOWS)), again=0.0)
 
 
 ARMS = {

@@ -104,7 +104,7 @@ PRECEDENT = frozenset({"page", "resent"})
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class CalibratedFigure:
     """A published figure and ours."""
 
     what: str
@@ -172,7 +172,7 @@ class Standing:
             ),
         )
 
-    def find_missed(self, quantity: str) -> list[Figure]:
+    def find_missed(self, quantity: str) -> list[CalibratedFigure]:
         """Return the figures of a quantity that the back-cast misses."""
         return [
             figure
@@ -187,7 +187,7 @@ class Standing:
         return {"checksum": self.checksum, **{name: self.content[name] for name in ORIGIN}}
 
 
-def figures_of(loads: Experiment, calibrated: Calibrated) -> Iterator[Figure]:
+def figures_of(loads: Experiment, calibrated: Calibrated) -> Iterator[CalibratedFigure]:
     """Yield all published figures: those at IW 3 first, then what changed at IW 10."""
     for center in DATA_CENTERS:
         first: Half = "calibration"
@@ -196,14 +196,18 @@ def figures_of(loads: Experiment, calibrated: Calibrated) -> Iterator[Figure]:
             _latency(loads, calibrated, center, iw) for iw in (BASE, EXPERIMENT)
         )
         base, ten = LATENCY[center, BASE], LATENCY[center, EXPERIMENT]
-        yield Figure(f"{center}: mean latency of search at IW 3", "ms", first, None, center, base.mean, mean)
+        yield CalibratedFigure(
+            f"{center}: mean latency of search at IW 3", "ms", first, None, center, base.mean, mean
+        )
         gains = _gain(base.mean, ten.mean), _gain(mean, mean_10)
-        yield Figure(f"{center}: mean gain of search", "%", second, "page", center, *gains)
+        yield CalibratedFigure(f"{center}: mean gain of search", "%", second, "page", center, *gains)
         for share, *latencies in zip(
             QUANTILES, base.quantiles, ten.quantiles, quantiles, quantiles_10, strict=True
         ):
             gains = _gain(*latencies[:2]), _gain(*latencies[2:])
-            yield Figure(f"{center}: gain of search at p{100 * share:g}", "%", second, None, center, *gains)
+            yield CalibratedFigure(
+                f"{center}: gain of search at p{100 * share:g}", "%", second, None, center, *gains
+            )
         names: tuple[Service | Literal["all"], ...] = (*SERVICES, "all")
         for name in names:
             published, quantity = RETRANSMITTED[center, name], "resent" if name == "all" else None
@@ -213,19 +217,19 @@ def figures_of(loads: Experiment, calibrated: Calibrated) -> Iterator[Figure]:
             )
             rise = published[EXPERIMENT] - published[BASE]
             what = f"{center}, {name}: segments sent again at IW 3"
-            yield Figure(what, "%", first, None, center, published[BASE], again[0])
+            yield CalibratedFigure(what, "%", first, None, center, published[BASE], again[0])
             what = f"{center}, {name}: {AGAIN_MORE}"
-            yield Figure(what, "pp", second, None, center, rise, again[1] - again[0])
+            yield CalibratedFigure(what, "pp", second, None, center, rise, again[1] - again[0])
             what = f"{center}, {name}: {OVERFLOW}"
-            yield Figure(what, "pp", second, quantity, center, rise, dropped[1] - dropped[0])
+            yield CalibratedFigure(what, "pp", second, quantity, center, rise, dropped[1] - dropped[0])
         for service in SERVICES:
             published = RESPONSES[center, service]
             ours = [responses_percent(loads[center, service], center, iw) for iw in (BASE, EXPERIMENT)]
             rises = published[EXPERIMENT] - published[BASE], ours[1] - ours[0]
             what = f"{center}, {service}: responses with any at IW 3"
-            yield Figure(what, "%", first, None, center, published[BASE], ours[0])
+            yield CalibratedFigure(what, "%", first, None, center, published[BASE], ours[0])
             what = f"{center}, {service}: more responses with any at IW 10"
-            yield Figure(what, "pp", second, "responses", center, *rises)
+            yield CalibratedFigure(what, "pp", second, "responses", center, *rises)
 
 
 def _gain(before: float, after: float) -> float:
@@ -286,14 +290,14 @@ def choose_windows(experiment: Experiment, calibrated: Calibrated) -> dict[str, 
     return choices
 
 
-def figures_in(content: Mapping[str, Any]) -> list[Figure]:
+def figures_in(content: Mapping[str, Any]) -> list[CalibratedFigure]:
     """Return the figures of a stored back-cast."""
-    return msgspec.convert(content["figures"], list[Figure])
+    return msgspec.convert(content["figures"], list[CalibratedFigure])
 
 
 def content_of(
     calibrated: Calibrated,
-    figures: Sequence[Figure],
+    figures: Sequence[CalibratedFigure],
     choices: Mapping[str, Any],
     *,
     seeds: int,
@@ -451,7 +455,7 @@ def _of_ten(choice: Mapping[str, Any]) -> Mapping[str, Any]:
     return ten
 
 
-def _mechanism(figures: Sequence[Figure]) -> str:
+def _mechanism(figures: Sequence[CalibratedFigure]) -> str:
     """Return what is sent again more, and what queues drop more; nothing for figures of version 1.0."""
     ours = {figure.what: figure.ours for figure in figures}
     again, dropped = (

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from replay.runs.policy import Policy
 from verdict.evidence import Evidence
-from verdict.judgement import Answer, Look, judge
+from verdict.judgement import ListAnswer, Look, judge
 from verdict.rule import Rule, next_look
-from verdict.sampling import Plan, Prices, aim_of, first_plan, next_plan
+from verdict.sampling import Prices, StagePlan, aim_of, first_plan, next_plan
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -26,10 +26,10 @@ class Loaded:
 class Decision:
     """A decision, with the stages and looks that led to it."""
 
-    plans: tuple[Plan, ...]
+    plans: tuple[StagePlan, ...]
     looks: tuple[Look, ...]
     everyone: Evidence | None
-    answer: Answer
+    answer: ListAnswer
 
 
 def first_windows(rule: Rule) -> tuple[Policy, ...]:
@@ -38,7 +38,7 @@ def first_windows(rule: Rule) -> tuple[Policy, ...]:
 
 
 def decide(
-    load: Callable[[Sequence[Plan]], Loaded], rule: Rule, *, strata: Sequence[int], budget_s: float
+    load: Callable[[Sequence[StagePlan]], Loaded], rule: Rule, *, strata: Sequence[int], budget_s: float
 ) -> Iterator[Decision]:
     """Load stage after stage until no candidate is open or `budget_s` is used, and yield what each decides.
 

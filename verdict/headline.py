@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from releases.formatting import grouped, quantity, stated
 from replay.runs.policy import AT_ONCE, Policy
-from verdict.judgement import Answer, GuardCheck, Level, Reason, Recommendation
+from verdict.judgement import GuardCheck, Level, ListAnswer, Reason, Recommendation
 from verdict.ledger import GroupAnswer
 from verdict.rule import Rule
 
@@ -22,7 +22,7 @@ SURE: Mapping[Level, str] = {
 
 
 def headline(
-    answer: Answer,
+    answer: ListAnswer,
     recommended: Recommendation,
     rule: Rule,
     *,
@@ -42,7 +42,7 @@ def headline(
 
 
 def _because(
-    answer: Answer, recommended: Recommendation, rule: Rule, *, own: str, others: Mapping[str, str]
+    answer: ListAnswer, recommended: Recommendation, rule: Rule, *, own: str, others: Mapping[str, str]
 ) -> str:
     if recommended.kind == "raise":
         saved = quantity(answer.of(recommended.policy).touched_percent.estimate, "%", 2)
@@ -74,7 +74,7 @@ def _unspared(checks: Sequence[GuardCheck], rule: Rule) -> str:
 
 
 def describe_nearest(
-    answer: Answer,
+    answer: ListAnswer,
     policy: Policy | None,
     rule: Rule,
     *,
@@ -107,7 +107,7 @@ def describe_nearest(
     return f"{first} {also[:1].upper()}{also[1:]}."
 
 
-def confirmation(answer: Answer, confirmed: Sequence[Policy], rule: Rule, *, own: str) -> str:
+def confirmation(answer: ListAnswer, confirmed: Sequence[Policy], rule: Rule, *, own: str) -> str:
     """Return in one sentence which policies a list of pages confirms, of those that are worth it on
     another."""
     if answer.broken:
@@ -121,7 +121,7 @@ def confirmation(answer: Answer, confirmed: Sequence[Policy], rule: Rule, *, own
     return f"By {pages_of([own])}, {', and '.join(parts)}."
 
 
-def is_told(answer: Answer, rule: Rule) -> bool:
+def is_told(answer: ListAnswer, rule: Rule) -> bool:
     """Return whether the answer is settled, or the loads tell of a larger window that it saves or costs
     time."""
     return answer.kind != "open" or any(

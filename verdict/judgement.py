@@ -106,7 +106,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ListAnswer:
     """The one answer over a list of pages."""
 
     kind: Kind
@@ -140,7 +140,7 @@ def judge(
     everyone: Evidence | None = None,
     broken: Iterable[str] = (),
     reasons: Iterable[Reason] = (),
-) -> Answer:
+) -> ListAnswer:
     """Return the answer after the looks, the last of which has all loads.
 
     With `ends` the loads end whatever they show: if something is open, the last look spends what is left of
@@ -149,7 +149,7 @@ def judge(
     """
     broken, reasons = tuple(broken), tuple(reasons)
 
-    def answer(*, is_last: bool) -> Answer:
+    def answer(*, is_last: bool) -> ListAnswer:
         judgements = judge_candidates(looks, rule, is_last=is_last)
         return _answer(judgements, looks[-1], rule, everyone, broken, reasons, is_last=is_last)
 
@@ -244,7 +244,7 @@ def _answer(
     reasons: tuple[Reason, ...],
     *,
     is_last: bool,
-) -> Answer:
+) -> ListAnswer:
     worth = [candidate.policy for candidate in judgements if candidate.standing == "worth it"]
     guards = ask_guards(worth, measure_look(look, rule), everyone, rule)
     failed = {check.window for check in guards if is_failed(check, is_last=is_last)}
@@ -265,7 +265,7 @@ def _answer(
     ]
     reasons = (*(Reason(level="medium", sentence=doubt) for doubt in doubts), *reasons)
     kind: Kind = "raise" if chosen is not None else "open" if is_open else "stays"
-    return Answer(
+    return ListAnswer(
         kind="no answer" if broken else kind,
         policy=rule.incumbent if chosen is None or broken else chosen,
         is_settled=not is_open and not broken,
@@ -353,7 +353,7 @@ class Recommendation:
     """Lists that do not confirm it, by each policy that the first list recommends or would."""
 
 
-def recommend(answer: Answer, others: Mapping[str, Answer], rule: Rule) -> Recommendation:
+def recommend(answer: ListAnswer, others: Mapping[str, ListAnswer], rule: Rule) -> Recommendation:
     """Return what is worth it on the first list and confirmed on every other, by the rule's choice."""
     fit = [] if answer.broken else list_fit(answer.judgements, answer.guards)
     disagreeing = {
@@ -371,7 +371,7 @@ def recommend(answer: Answer, others: Mapping[str, Answer], rule: Rule) -> Recom
     )
 
 
-def list_confirmed(answer: Answer, rule: Rule) -> tuple[Policy, ...]:
+def list_confirmed(answer: ListAnswer, rule: Rule) -> tuple[Policy, ...]:
     """Return the policies that a list confirms; none if something is wrong with its loads."""
     return (
         () if answer.broken else tuple(mine.policy for mine in answer.judgements if is_confirmed(mine, rule))

@@ -11,7 +11,7 @@ from releases.interval import Interval
 from replay.runs.policy import Policy
 from verdict.estimates import NET_BENEFIT, difference, measure, name_of
 from verdict.evidence import Evidence, select_draws, share_of_draws
-from verdict.judgement import Answer, Look, judge
+from verdict.judgement import ListAnswer, Look, judge
 from verdict.prices import price_in_sum_pp, price_per_load_pp
 from verdict.rule import FAR_MS, IN_SUM, PER_LOAD, UNITS, Rule, Unit
 from verdict.student import Mask
@@ -35,7 +35,7 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class LedgerRow:
     """The change of a policy's net benefit by another price, time, threshold or input."""
 
     # Stable: written into every verdict.
@@ -49,7 +49,7 @@ class Row:
     False if none of it does, None if a part does."""
 
 
-def make_ledger(look: Look, policy: Policy, rule: Rule, *, arms: Iterable[Arm] = ()) -> tuple[Row, ...]:
+def make_ledger(look: Look, policy: Policy, rule: Rule, *, arms: Iterable[Arm] = ()) -> tuple[LedgerRow, ...]:
     """Return every row for a policy: other prices, times and thresholds over all loads, then the arms."""
     evidence = look.evidence
     effects = measure(evidence, [policy], rule, quantities=[name_of(NET_BENEFIT, unit) for unit in UNITS])
@@ -129,9 +129,9 @@ def _row(
     policy: Policy,
     rules: tuple[Rule, Rule],
     own: dict[Unit, float],
-) -> Row:
+) -> LedgerRow:
     intervals = difference(evidence, base, policy, rules, tail=rules[1].error / 2)
-    return Row(
+    return LedgerRow(
         id=name,
         title=title,
         per_load_pp=intervals[PER_LOAD],
@@ -195,7 +195,7 @@ class GroupAnswer:
     share: float
     """Share of the population's loads."""
     evidence: Evidence
-    answer: Answer
+    answer: ListAnswer
 
 
 def judge_groups(

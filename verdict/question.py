@@ -13,7 +13,7 @@ from replay.runs.cells import Cell, recipe_under
 from replay.runs.conditions import Conditions, Neighbours
 from replay.runs.policy import Policy
 from verdict.evidence import Network
-from verdict.sampling import Plan, page_order
+from verdict.sampling import StagePlan, page_order
 
 STRATA = tuple(range(SLOW + OTHERS))
 """Numbers of the strata that networks are drawn from."""
@@ -37,7 +37,7 @@ class Question:
         """Conditions of loads where all traffic has the window."""
         return dataclasses.replace(self.conditions, neighbours=HALF_LOADED)
 
-    def networks(self, plans: Sequence[Plan]) -> list[list[DrawnNetwork]]:
+    def networks(self, plans: Sequence[StagePlan]) -> list[list[DrawnNetwork]]:
         """Return the networks of each stage; each stratum goes on with its next draws."""
         used: collections.Counter[int] = collections.Counter()
         stages = []
@@ -55,7 +55,7 @@ class Question:
             used.update(plan.networks)
         return stages
 
-    def cells(self, plans: Sequence[Plan]) -> list[Cell]:
+    def cells(self, plans: Sequence[StagePlan]) -> list[Cell]:
         """Return the loads of the last of these stages: every window of a page over a network, with the same
         random events.
 
@@ -87,7 +87,7 @@ class Question:
         ]
 
     def _loads(
-        self, plan: Plan, *, is_again: bool, with_everyone: bool
+        self, plan: StagePlan, *, is_again: bool, with_everyone: bool
     ) -> Iterator[tuple[Policy, Conditions]]:
         """Yield the windows of a draw with their conditions."""
         for window in plan.windows:

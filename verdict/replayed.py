@@ -23,7 +23,7 @@ from verdict.ledger import Arm
 from verdict.question import HALF_LOADED, Question, network_of
 from verdict.replay_file import ReplayFile
 from verdict.rule import RULE
-from verdict.sampling import Plan
+from verdict.sampling import StagePlan
 from verdict.stages import sites_in
 from verdict.verdict import PageList, Verdict, verdict_of
 
@@ -182,9 +182,9 @@ def policies_of_pairs(table: pa.Table, plan: Mapping[str, Any]) -> PolicyReplaye
     )
 
 
-def plan_of_facts(facts: Mapping[str, Any]) -> Plan:
+def plan_of_facts(facts: Mapping[str, Any]) -> StagePlan:
     """Return the plan of a stage from what stage.json says of it."""
-    return Plan(
+    return StagePlan(
         networks={int(stratum): count for stratum, count in facts["networks"].items()},
         pages=facts["pages"],
         windows=tuple(map(Policy.parse, facts["windows"])),

@@ -10,7 +10,7 @@ from replay.runs.policy import Policy
 from verdict.effects import Effects, Name
 from verdict.estimates import NET_BENEFIT, name_of
 from verdict.evidence import Evidence
-from verdict.judgement import Answer, Look, looks_worth_it, measure_look
+from verdict.judgement import ListAnswer, Look, looks_worth_it, measure_look
 from verdict.rule import NEARLY, UNITS, Rule, next_look
 from verdict.student import Floats, Integers
 
@@ -46,7 +46,7 @@ class Prices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class StagePlan:
     """A stage: networks by stratum, pages over each, and windows."""
 
     networks: Mapping[int, int]
@@ -82,11 +82,11 @@ class Aim:
     """Candidates to load where all traffic has them."""
 
 
-def first_plan(windows: Sequence[Policy], rule: Rule, strata: Sequence[int]) -> Plan:
+def first_plan(windows: Sequence[Policy], rule: Rule, strata: Sequence[int]) -> StagePlan:
     """Return the first stage, of these windows and the incumbent, which shows what a load costs and how much
     networks and pages differ."""
     whole = tuple(sorted({*windows, rule.incumbent}))
-    return Plan(
+    return StagePlan(
         networks=dict.fromkeys(strata, LEAST_NETWORKS),
         pages=1,
         windows=whole,
@@ -96,7 +96,7 @@ def first_plan(windows: Sequence[Policy], rule: Rule, strata: Sequence[int]) -> 
 
 def next_plan(
     aim: Aim, evidence: Evidence, rule: Rule, *, fraction: float, budget_s: float, prices: Prices
-) -> Plan | None:
+) -> StagePlan | None:
     """Return the stage up to the next look; None if there is none, or nothing more to tell.
 
     `fraction` of the budget, in seconds of a core, is used.
@@ -115,7 +115,7 @@ def next_plan(
         a_draw += everyone_share * whole
     pages = _pages_over_a_network(aim.effects, aim.factors, evidence, prices.network / a_draw)
     total = max(1, int(seconds / (prices.network + pages * a_draw)))
-    return Plan(
+    return StagePlan(
         networks=allocate(total, evidence, aim.factors, aim.effects),
         pages=pages,
         windows=windows,
@@ -125,7 +125,7 @@ def next_plan(
     )
 
 
-def aim_of(answer: Answer, look: Look, rule: Rule) -> Aim:
+def aim_of(answer: ListAnswer, look: Look, rule: Rule) -> Aim:
     """Return what more loads are to tell: the net benefits of open candidates in both units.
 
     From an eighth of the budget on, only those whose estimates are worth it are loaded, if any is, and also
@@ -149,7 +149,7 @@ def aim_of(answer: Answer, look: Look, rule: Rule) -> Aim:
     )
 
 
-def _favoured(answer: Answer, fraction: float, rule: Rule) -> tuple[Policy, ...]:
+def _favoured(answer: ListAnswer, fraction: float, rule: Rule) -> tuple[Policy, ...]:
     if fraction < NEARLY * FAVOURED_FROM:
         return ()
     undecided = [candidate for candidate in answer.judgements if candidate.standing == "open"]

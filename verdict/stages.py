@@ -23,10 +23,10 @@ import pyarrow as pa
 from replay.errors import ReplayError
 from replay.lab.guest_process import Lab
 from replay.runs.cells import Cell
-from replay.runs.guests import Progress
+from replay.runs.guests import GuestProgress
 from replay.runs.parts import count_parts, join_parts, parts_folder, plan_of, replay_part, replay_parts
 from replay.runs.replay_folder import read_cells
-from replay.runs.run import Result
+from replay.runs.run import ReplayResult
 from storage.signatures import Signer
 from storage.staging import put_file_in_place
 from storage.sums import broken_sums
@@ -34,7 +34,7 @@ from verdict.arms import LOADED
 from verdict.deciding import Loaded
 from verdict.evidence import read_evidence
 from verdict.question import Question, network_of
-from verdict.sampling import Plan, Prices
+from verdict.sampling import Prices, StagePlan
 
 FORMAT_VERSION = 1
 
@@ -58,11 +58,11 @@ class Stages:
         """Read and replay nothing yet. `facts` are what the loads depend on besides the question."""
         self.folder, self.question, self.lab, self.guests, self.signer = folder, question, lab, guests, signer
         self.facts = {**facts, "format_version": FORMAT_VERSION, "programs": dict(lab.sums())}
-        self.progress: Progress | None = None
+        self.progress: GuestProgress | None = None
         self._tables: list[pa.Table] = []
         self._core_s = 0.0
 
-    def __call__(self, plans: Sequence[Plan]) -> Loaded:
+    def __call__(self, plans: Sequence[StagePlan]) -> Loaded:
         """Load the last stage, and return all loads so far; raises ReplayError."""
         place = self.folder / stage_name(len(plans))
         facts = {**self.facts, "stage": stage_facts(plans[-1])}
@@ -105,7 +105,7 @@ def load_stage(
     lab: Lab,
     *,
     guests: int,
-    progress: Progress | None = None,
+    progress: GuestProgress | None = None,
     signer: Signer | None = None,
 ) -> dict[str, Any]:
     """Load a stage, unless it is stored, in parts that are stored as they end; return what it says of itself.
@@ -115,7 +115,7 @@ def load_stage(
     if not place.exists():
         total, spent = count_parts(cells, guests=guests), CoreSeconds(parts_folder(place) / "core_s")
 
-        def one_part(share: Sequence[Cell], number: int) -> Result:
+        def one_part(share: Sequence[Cell], number: int) -> ReplayResult:
             result = replay_part(lab, share, number, progress=progress, responses=plan["responses"])
             spent.store()
             return result
@@ -176,7 +176,7 @@ def read_stage(place: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
     return facts
 
 
-def stage_facts(plan: Plan) -> dict[str, Any]:
+def stage_facts(plan: StagePlan) -> dict[str, Any]:
     """Return a stage as JSON; of one that loads `everyone` in every draw no share, as older ones have it."""
     windows = {name: [str(window) for window in getattr(plan, name)] for name in ("windows", "everyone")}
     facts = dataclasses.asdict(plan) | windows

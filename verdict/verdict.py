@@ -12,9 +12,9 @@ from verdict.estimates import FAMILY, MILLISECONDS, NET_BENEFIT, PARTS, RESENT, 
 from verdict.evidence import Evidence
 from verdict.headline import certainty, confirmation, describe_nearest, differs, headline, is_told, month_text
 from verdict.judgement import (
-    Answer,
     Kind,
     Level,
+    ListAnswer,
     Look,
     Reason,
     Recommendation,
@@ -25,7 +25,7 @@ from verdict.judgement import (
     looks_worth_it,
     recommend,
 )
-from verdict.ledger import Arm, Row, judge_groups, make_ledger
+from verdict.ledger import Arm, LedgerRow, judge_groups, make_ledger
 from verdict.levels import LevelResult, SharedResult, measure_levels, measure_shared
 from verdict.rule import Rule, next_look
 
@@ -152,7 +152,7 @@ class Verdict:
     candidates: tuple[Candidate, ...]
     guards: tuple[GuardResult, ...]
     again: AgainResult
-    ledger: tuple[Row, ...]
+    ledger: tuple[LedgerRow, ...]
     groups: tuple[GroupResult, ...]
     levels: tuple[LevelResult, ...]
     shared: tuple[SharedResult, ...]
@@ -311,7 +311,7 @@ def verdict_of(
     )
 
 
-def _judge_other(other: PageList) -> Answer:
+def _judge_other(other: PageList) -> ListAnswer:
     """Return the answer over a list that is to confirm; it says nothing if its loads were stopped."""
     is_over = next_look(other.rule.looks, other.looks[-1].fraction) is None
     if is_over or judge(other.looks, other.rule, ends=False).is_settled:
@@ -319,7 +319,7 @@ def _judge_other(other: PageList) -> Answer:
     return judge(other.looks, other.rule, ends=True, broken=["Its loads were stopped before their budget."])
 
 
-def asked_about(answer: Answer, recommended: Recommendation, rule: Rule) -> Policy | None:
+def asked_about(answer: ListAnswer, recommended: Recommendation, rule: Rule) -> Policy | None:
     """Return the policy that a reader asks about: the recommended one, else what is worth it on the deciding
     list, else that with the most net benefit per load; None without a candidate."""
     for policy in (recommended.policy, answer.policy):
@@ -334,7 +334,7 @@ def asked_about(answer: Answer, recommended: Recommendation, rule: Rule) -> Poli
 
 
 def candidates_of(
-    answer: Answer, evidence: Evidence, rule: Rule, *, shown: Sequence[Policy]
+    answer: ListAnswer, evidence: Evidence, rule: Rule, *, shown: Sequence[Policy]
 ) -> tuple[Candidate, ...]:
     """Return every candidate, then what is shown beside them, with all quantities."""
     judged = {judgement.policy: judgement for judgement in answer.judgements}
@@ -390,7 +390,7 @@ def asked_of_others(verdict: Verdict) -> tuple[Policy, ...]:
     )
 
 
-def guards_of(answer: Answer) -> tuple[GuardResult, ...]:
+def guards_of(answer: ListAnswer) -> tuple[GuardResult, ...]:
     """Return the guards that were asked."""
     return tuple(
         GuardResult(

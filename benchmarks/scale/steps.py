@@ -18,7 +18,7 @@ from benchmarks.scale import bare
 from benchmarks.scale.web import Web, site_list
 from benchmarks.service.servers import BenchError
 from crawler.campaign.gate import Bounds, count_ends, describe_broken_bounds, find_clustered_failures
-from crawler.campaign.plan import Plan, plan
+from crawler.campaign.plan import CrawlPlan, plan
 from crawler.campaign.seal import seal
 from crawler.worker.claims import claim_site, count_open_sites, store_visit
 from releases.build import build
@@ -44,8 +44,10 @@ WAIT_S = 0.5
 
 
 def plan_crawl(engine: Engine, sites: int, name: CrawlName = NAME) -> Crawl:
-    """Plan the crawl of a list of made-up sites."""
-    wanted = Plan(name=name, sites=site_list(sites), top=None, attempts=2, budget_s=30.0, commit="0" * 40)
+    """CrawlPlan the crawl of a list of made-up sites."""
+    wanted = CrawlPlan(
+        name=name, sites=site_list(sites), top=None, attempts=2, budget_s=30.0, commit="0" * 40
+    )
     return plan(engine, wanted)[0]
 
 

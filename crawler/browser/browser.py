@@ -28,7 +28,7 @@ from crawler.browser.user_agent import AS_IT_IS, Appearance, Guise
 from crawler.capture.capture import Capture
 from crawler.devtools.events import EVENTS
 from crawler.devtools.pipe_tee import PipeTee, opened_path
-from crawler.egress.guard import Guard
+from crawler.egress.guard import AddressGuard
 from crawler.errors import LaunchFailed
 
 QUIET_FLAGS = (
@@ -77,7 +77,7 @@ class Browser:
         identity: Identity,
         device: Device,
         guise: Guise,
-        guard: Guard | None,
+        guard: AddressGuard | None,
         capture: Capture | None,
     ) -> None:
         self.identity = identity
@@ -101,7 +101,7 @@ class Browser:
         quic: bool = False,
         appearance: Appearance = AS_IT_IS,
         playwright: Playwright | None = None,
-        guard: Guard | None = None,
+        guard: AddressGuard | None = None,
         capture: Capture | None = None,
     ) -> AsyncIterator[Browser]:
         """Start Chromium in a box, inside the address guard if there is one.

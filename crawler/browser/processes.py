@@ -68,7 +68,7 @@ def own_memory_bytes(pid: int) -> int:
     return sum(_status(pid))
 
 
-class Work(NamedTuple):
+class ThreadWork(NamedTuple):
     """A thread's work since it began, in nanoseconds."""
 
     ran_ns: int
@@ -77,7 +77,7 @@ class Work(NamedTuple):
     """Time for which it was ready to run while others had the processors, up to when it last ran."""
 
 
-NO_WORK = Work(0, 0)
+NO_WORK = ThreadWork(0, 0)
 
 
 class WorkMeter:
@@ -90,7 +90,7 @@ class WorkMeter:
     def __init__(self, root: int) -> None:
         """Take the first reading."""
         self._root = root
-        self._readings: list[tuple[int, dict[int, Work]]] = []
+        self._readings: list[tuple[int, dict[int, ThreadWork]]] = []
         self.is_ready = False
         """True if a thread was ready to run at the last reading."""
         self.read(0)
@@ -106,7 +106,7 @@ class WorkMeter:
                 family += map(int, _read(f"{folder}/children").split())
                 if thread == pid or any(name in _read(f"{folder}/comm") for name in NAMES):
                     times = _read(f"{folder}/schedstat").split()
-                    work[thread] = Work(int(times[0]), int(times[1])) if times else NO_WORK
+                    work[thread] = ThreadWork(int(times[0]), int(times[1])) if times else NO_WORK
                     self.is_ready |= READY in _read(f"{folder}/stat")
         self._readings.append((time_ms, work))
 
@@ -121,11 +121,11 @@ class WorkMeter:
         """Longest time for which a thread waited for a processor between the first reading and the last."""
         return max((work.waited_ns for work in self._compare(self._readings[0][1])), default=0) // MS
 
-    def _compare(self, before: dict[int, Work]) -> list[Work]:
+    def _compare(self, before: dict[int, ThreadWork]) -> list[ThreadWork]:
         """Return what each thread has had to do from a reading until the last."""
         _, last = self._readings[-1]
         return [
-            Work(*(late - early for late, early in zip(work, before.get(thread, NO_WORK), strict=True)))
+            ThreadWork(*(late - early for late, early in zip(work, before.get(thread, NO_WORK), strict=True)))
             for thread, work in last.items()
         ]
 

@@ -31,7 +31,7 @@ class PlanError(CrawlerError):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Plan:
+class CrawlPlan:
     """The settings of a crawl."""
 
     name: CrawlName
@@ -77,7 +77,7 @@ class Plan:
         }
 
 
-def plan(engine: Engine, wanted: Plan) -> tuple[Crawl, bool]:
+def plan(engine: Engine, wanted: CrawlPlan) -> tuple[Crawl, bool]:
     """Plan a crawl; return it, and whether it is new. The same plan again changes nothing."""
     with engine.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
@@ -104,7 +104,7 @@ def _same_name(connection: Connection, name: CrawlName) -> Crawl | None:
     return next((crawl for crawl in crawls(connection) if name_of(crawl) == name), None)
 
 
-def _check_identical(existing: Crawl, wanted: Plan) -> None:
+def _check_identical(existing: Crawl, wanted: CrawlPlan) -> None:
     row = wanted.row()
     # A site that opts out during a crawl is left out of the next crawl: the existing plan stays.
     later = (
@@ -120,7 +120,7 @@ def _check_identical(existing: Crawl, wanted: Plan) -> None:
             )
 
 
-def _insert(connection: Connection, wanted: Plan) -> None:
+def _insert(connection: Connection, wanted: CrawlPlan) -> None:
     sites = wanted.sites
     connection.execute(
         upsert(SiteList)

@@ -20,7 +20,7 @@ the browser's connection ID is empty, the tag has 16 bytes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FirstFlight:
+class CapturedFlight:
     """The bytes that came within the first round trip of a response, and the server's initial window as far
     as the connection tells it."""
 
@@ -41,7 +41,7 @@ class FirstFlight:
 
 def measure_first_flight(
     packets: Sequence[Packet], *, client: bytes, request_ns: int, answer_after: int = 0
-) -> FirstFlight | str:
+) -> CapturedFlight | str:
     """Return the first flight of the response to the first request, or the reason why there is none.
 
     `packets` are those of one connection, in the order of their times. `client` is the browser's address and
@@ -68,7 +68,7 @@ def measure_first_flight(
     later = zip(exchange.data[begin:], exchange.heard[begin:], strict=True)
     response = [segment for segment, heard in later if heard.most <= acked]
     window = bound_initial_window(exchange, begin)
-    return FirstFlight(
+    return CapturedFlight(
         bytes=sum(segment.size for segment in response),
         packets=len(response),
         segment_bytes=exchange.segment_bytes,

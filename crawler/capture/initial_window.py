@@ -36,8 +36,8 @@ from crawler.capture.tcp_exchange import (
     EARLIEST_WITH_CLOCK,
     RTO_MIN_NS,
     TICK_NS,
-    Data,
-    Exchange,
+    DataSegment,
+    TcpExchange,
 )
 
 LATEST, SLACK, SLACK_NS = 9 / 8, 1 / 8, 1_000_000
@@ -113,7 +113,7 @@ class _Stop:
     """The reason why it may not have waited; empty if it did."""
 
 
-def bound_initial_window(exchange: Exchange, begin: int) -> Window:
+def bound_initial_window(exchange: TcpExchange, begin: int) -> Window:
     """Return the bounds of the initial window.
 
     Without an upper bound, the reason is that of the first flight from the segment `begin` on.
@@ -132,7 +132,7 @@ def bound_initial_window(exchange: Exchange, begin: int) -> Window:
     return Window(least=least, most=tightest.most, unknown=_why_different(exchange, sent, tightest))
 
 
-def _states_in_flight(exchange: Exchange) -> list[_InFlight]:
+def _states_in_flight(exchange: TcpExchange) -> list[_InFlight]:
     """Return what was in flight, by segment, before the server can have heard of a loss."""
     sent = []
     for n, (segment, heard) in enumerate(zip(exchange.data[:LOOKED_AT], exchange.heard, strict=False)):
@@ -154,7 +154,7 @@ def _states_in_flight(exchange: Exchange) -> list[_InFlight]:
     return sent
 
 
-def _may_be_probe(exchange: Exchange, n: int) -> bool:
+def _may_be_probe(exchange: TcpExchange, n: int) -> bool:
     """Return whether a segment may have been sent for want of acknowledgments: after a silence,
     or while an old or a lost one waits."""
     segment, silence_ns = exchange.data[n], PROBE * exchange.round_trip_ns
@@ -200,7 +200,7 @@ def _reaches(window: int, sent: Sequence[_InFlight]) -> bool:
     return True
 
 
-def _find_stops(exchange: Exchange, sent: Sequence[_InFlight]) -> Iterator[_Stop]:
+def _find_stops(exchange: TcpExchange, sent: Sequence[_InFlight]) -> Iterator[_Stop]:
     """Yield the places where a segment is the first that the server sent after it had
     heard a certain acknowledgment."""
     for n in range(min(len(sent), len(exchange.data) - 1)):
@@ -226,7 +226,7 @@ def _find_stops(exchange: Exchange, sent: Sequence[_InFlight]) -> Iterator[_Stop
         )
 
 
-def _why_unproven(exchange: Exchange, n: int, acked_ns: int, window: int, *, is_held: bool) -> str:
+def _why_unproven(exchange: TcpExchange, n: int, acked_ns: int, window: int, *, is_held: bool) -> str:
     """Return why the server may not have waited for an acknowledgment after a segment; empty if it did."""
     last, following, heard = exchange.data[n], exchange.data[n + 1], exchange.heard[n]
     size, trip_ns = exchange.segment_bytes, exchange.round_trip_ns
@@ -254,14 +254,14 @@ def _why_unproven(exchange: Exchange, n: int, acked_ns: int, window: int, *, is_
     return ""
 
 
-def _pause_ns(exchange: Exchange, segment: Data, following: Data) -> int:
+def _pause_ns(exchange: TcpExchange, segment: DataSegment, following: DataSegment) -> int:
     """Return the time between two segments, by the server's own clock if that is fine enough."""
     if not exchange.counts_milliseconds or exchange.round_trip_ns < COARSE * TICK_NS:
         return following.time_ns - segment.time_ns
     return (following.ticks_since(segment) - 1) * TICK_NS
 
 
-def _least_pause_ns(exchange: Exchange, in_flight: Sequence[Data], window: int) -> float:
+def _least_pause_ns(exchange: TcpExchange, in_flight: Sequence[DataSegment], window: int) -> float:
     """Pause that is longer than those between the last segments,
     and than any of a paced sender with such a window."""
     trip_ns = exchange.round_trip_ns
@@ -281,7 +281,7 @@ def _least_pause_ns(exchange: Exchange, in_flight: Sequence[Data], window: int) 
     return max(least_ns, PAUSES_PACED * burst * segment_ns)
 
 
-def _burst(exchange: Exchange, segment_ns: float) -> float:
+def _burst(exchange: TcpExchange, segment_ns: float) -> float:
     """Return the number of segments that Linux sends at once, if it paces a segment in `segment_ns`."""
     short_path = GSO_BYTES >> min(63, (exchange.round_trip_ns // 1000) >> ROUND_TRIP_LOG)
     return max(LEAST_BURST, BURST_NS / segment_ns + short_path / exchange.segment_bytes)
@@ -293,7 +293,7 @@ def _is_kept(sent: Sequence[_InFlight], stop: _Stop) -> bool:
     return all(state.least <= window + state.growth - acked for state in sent[stop.last + 1 :])
 
 
-def _why_different(exchange: Exchange, sent: Sequence[_InFlight], stop: _Stop) -> str:
+def _why_different(exchange: TcpExchange, sent: Sequence[_InFlight], stop: _Stop) -> str:
     """Return why the bounds differ."""
     if stop.most > stop.window:
         return "held_back"
@@ -302,7 +302,7 @@ def _why_different(exchange: Exchange, sent: Sequence[_InFlight], stop: _Stop) -
     return "growth"
 
 
-def _may_be_bbr(exchange: Exchange, stop: _Stop) -> bool:
+def _may_be_bbr(exchange: TcpExchange, stop: _Stop) -> bool:
     """Return False if the segments up to where the server waited, or the next flight,
     were sent faster than BBR paces them."""
     if not exchange.counts_milliseconds:

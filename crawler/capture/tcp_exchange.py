@@ -54,7 +54,7 @@ OTHER_RTO_MIN_NS = 20_000_000
 """The same for other stacks, if it is more than another round trip."""
 
 
-class Data(NamedTuple):
+class DataSegment(NamedTuple):
     """One segment of the server with bytes that had not arrived before;
     positions count from the first byte after the SYN."""
 
@@ -74,13 +74,13 @@ class Data(NamedTuple):
         """Payload in bytes."""
         return self.end - self.start
 
-    def ticks_since(self, earlier: Data) -> int:
+    def ticks_since(self, earlier: DataSegment) -> int:
         """Return the ticks of the server's clock since an earlier segment; 0 without timestamps."""
         if self.stamp is None or earlier.stamp is None:
             return 0
         return _ticks_between(earlier.stamp, self.stamp)
 
-    def elapsed_ns(self, earlier: Data) -> int:
+    def elapsed_ns(self, earlier: DataSegment) -> int:
         """Return the time since an earlier segment, by arrival or by the server's clock: the longer,
         since networks hold packets back."""
         return max(self.time_ns - earlier.time_ns, self.ticks_since(earlier) * TICK_NS)
@@ -113,7 +113,7 @@ class Heard(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class Exchange:
+class TcpExchange:
     """One TCP connection from its SYN on, as far as it was looked at."""
 
     round_trip_ns: int
@@ -126,7 +126,7 @@ class Exchange:
     is_segment_size_known: bool
     is_linux: bool
     """True if the server's SYN-ACK has its options in Linux's order."""
-    data: list[Data]
+    data: list[DataSegment]
     acks: list[Ack]
     heard: list[Heard]
     """What the server had heard, by segment of `data`."""
@@ -167,11 +167,11 @@ class Exchange:
         """Return the number of segments that end at a position or before."""
         return bisect.bisect_right(self.ends, position)
 
-    def is_full(self, segment: Data) -> bool:
+    def is_full(self, segment: DataSegment) -> bool:
         """Return whether a segment has the full size."""
         return segment.size >= self.segment_bytes
 
-    def oldest(self, n: int) -> Data:
+    def oldest(self, n: int) -> DataSegment:
         """Return the oldest segment that may be in flight once a segment was sent; the one before it,
         if it was lost."""
         position = self.heard[n].least_position
@@ -192,7 +192,7 @@ class _Reading:
     server_first: int
     shift: int
     is_linux: bool
-    data: list[Data] = field(default_factory=list)
+    data: list[DataSegment] = field(default_factory=list)
     acks: list[Ack] = field(default_factory=list)
     answers: list[tuple[int, int]] = field(default_factory=list)
     """Times at which the server acknowledged more of the client's data, and its position."""
@@ -232,7 +232,9 @@ class _Reading:
             self._note_repeat(packet.time_ns, start, end)
             for begin, stop in self.arrived.add(start, end):
                 is_pushed = bool(packet.flags & PUSH) and end == last
-                self.data.append(Data(packet.time_ns, begin, stop, acknowledgment, is_pushed, echo, stamp))
+                self.data.append(
+                    DataSegment(packet.time_ns, begin, stop, acknowledgment, is_pushed, echo, stamp)
+                )
 
     def _note_repeat(self, time_ns: int, start: int, end: int) -> None:
         """Note a segment that had been sent before."""
@@ -275,7 +277,7 @@ class _Reading:
         self.sent = max(self.sent, end)
 
 
-def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str:
+def read_exchange(packets: Iterable[Packet], *, client: bytes) -> TcpExchange | str:
     """Return the connection that the packets are of, or the reason why it cannot be read:
     `no_handshake` or `no_response`."""
     few = list(itertools.islice(packets, PACKETS_LIMIT))
@@ -318,7 +320,7 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> Exchange | str
         round_trip_ns = max(1, min(round_trip_ns, _join_ways(reading, clock)))
     heard = _list_heard(reading, clock, round_trip_ns)
     disturbed_ns = _find_disturbance(reading, answer.time_ns + round_trip_ns, round_trip_ns)
-    return Exchange(
+    return TcpExchange(
         round_trip_ns=round_trip_ns,
         segment_bytes=segment_bytes,
         is_segment_size_known=is_known,
@@ -401,7 +403,7 @@ def _ticks_between(earlier: int, later: int) -> int:
     return (later - earlier + SEQUENCES // 2) % SEQUENCES - SEQUENCES // 2
 
 
-def _counts_milliseconds(data: Sequence[Data]) -> bool:
+def _counts_milliseconds(data: Sequence[DataSegment]) -> bool:
     """Return whether the server's timestamps count milliseconds, as far as its segments tell."""
     came_ns = data[-1].time_ns - data[0].time_ns
     ticks_ns = data[-1].ticks_since(data[0]) * TICK_NS
@@ -429,7 +431,7 @@ def _sent_ns(reading: _Reading, clock: Sequence[int], echo: int | None) -> int:
     return reading.acks[first].time_ns if first < len(clock) and clock[first] == stamp else -NEVER_NS
 
 
-def _list_ends(data: Sequence[Data], segment_bytes: int) -> list[int]:
+def _list_ends(data: Sequence[DataSegment], segment_bytes: int) -> list[int]:
     ends: list[int] = []
     reached = 0
     for segment in sorted(data, key=lambda segment: segment.start):
@@ -490,7 +492,7 @@ def is_linux(answer: Packet) -> bool:
     return both == [SACK_PERMITTED, WINDOW_SCALE]
 
 
-def _measure_segments(data: Sequence[Data], syn: Packet, answer: Packet) -> tuple[int, bool]:
+def _measure_segments(data: Sequence[DataSegment], syn: Packet, answer: Packet) -> tuple[int, bool]:
     """Return the payload of a full segment, and whether it was seen: as the client allows,
     or as the sender cut what it had."""
     has_timestamps = syn.timestamps is not None and answer.timestamps is not None

@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Sequence
 
 from crawler.control.canaries import Canary
-from crawler.control.probe import WITHIN_S, Request, Result
+from crawler.control.probe import WITHIN_S, Probe, ProbeResult
 from crawler.control.resolvers import Resolver, ask_resolvers, describe_lack
-from crawler.egress.guard import Guard
+from crawler.egress.guard import AddressGuard
 from crawler.errors import EgressUnavailable, GuardEnded
 
 MEND_WITHIN_S = 60.0
@@ -30,7 +30,7 @@ ENDS_WITHIN_S = WITHIN_S + 4.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Fault:
+class NetworkFault:
     """A fault of our own network."""
 
     reason: str
@@ -40,11 +40,14 @@ class Fault:
     """False if it may as well be the site's."""
 
 
-class Network:
+class CrawlNetwork:
     """The network through which visits are made: this machine's, within the guard if there is one."""
 
     def __init__(
-        self, canaries: Sequence[Canary], guard: Guard | None, resolvers: Sequence[Resolver] | None = None
+        self,
+        canaries: Sequence[Canary],
+        guard: AddressGuard | None,
+        resolvers: Sequence[Resolver] | None = None,
     ) -> None:
         """Take `resolvers`, which are asked about names that do not resolve; None for a web whose names are
         not in the DNS."""
@@ -54,14 +57,14 @@ class Network:
         self._known: deque[str] = deque(maxlen=NAMES_KEPT)
         self._broken_since: float | None = None
 
-    async def check_guard(self) -> Fault | None:
+    async def check_guard(self) -> NetworkFault | None:
         """Return the guard's fault, without asking canaries and without mending."""
         if self._guard is None:
             return None
         try:
             await asyncio.to_thread(self._guard.check)
         except EgressUnavailable as exc:
-            return Fault(str(exc), guard=True)
+            return NetworkFault(str(exc), guard=True)
         self._broken_since = None
         return None
 
@@ -70,7 +73,7 @@ class Network:
         if self._resolvers is not None and host not in self._known:
             self._known.append(host)
 
-    async def check_resolver(self, names: Sequence[str]) -> Fault | None:
+    async def check_resolver(self, names: Sequence[str]) -> NetworkFault | None:
         """Return the fault of our resolver if names exist that the browser could not resolve, or may exist.
 
         Second resolvers are asked, from outside the guard.
@@ -83,16 +86,16 @@ class Network:
             self._resolvers[:] = [*self._resolvers[1:], *self._resolvers[:1]]
             opinion = await ask_resolvers(self._resolvers, name)
             if opinion == "exists":
-                return Fault(f"our resolver does not resolve {name}, and another does")
+                return NetworkFault(f"our resolver does not resolve {name}, and another does")
             if opinion == "unknown":
-                uncertain = Fault(f"no other resolver tells whether {name} exists", is_certain=False)
+                uncertain = NetworkFault(f"no other resolver tells whether {name} exists", is_certain=False)
         return uncertain
 
     async def describe_lack(self) -> str | None:
         """Return what it means if no second resolver answers; None if one does, or none is needed."""
         return None if self._resolvers is None else await describe_lack(self._resolvers)
 
-    async def probe(self) -> Fault | None:
+    async def probe(self) -> NetworkFault | None:
         """Return the network's fault, None if it is up; EgressUnavailable if the guard cannot be mended.
 
         The guard is checked, and mended if it is broken, which is a fault even so; else canaries are asked.
@@ -104,7 +107,7 @@ class Network:
         self._canaries.append(self._canaries.pop(0))
         return await self._probe_canaries()
 
-    async def _mend(self, broken: Fault) -> Fault:
+    async def _mend(self, broken: NetworkFault) -> NetworkFault:
         assert self._guard is not None
         now = asyncio.get_running_loop().time()
         self._broken_since = self._broken_since if self._broken_since is not None else now
@@ -113,13 +116,13 @@ class Network:
         except EgressUnavailable as exc:
             if isinstance(exc, GuardEnded) or now - self._broken_since >= MEND_WITHIN_S:
                 raise
-            return Fault(str(exc), guard=True)
+            return NetworkFault(str(exc), guard=True)
         self._broken_since = None
-        return Fault(f"{broken.reason}; mended", guard=True)
+        return NetworkFault(f"{broken.reason}; mended", guard=True)
 
-    async def _probe_canaries(self) -> Fault | None:
+    async def _probe_canaries(self) -> NetworkFault | None:
         result = await run_probe(
-            Request(
+            Probe(
                 canaries=self._canaries,
                 names=random.sample(list(self._known), min(NAMES_ASKED, len(self._known))),
                 namespace_pid=None if self._guard is None else self._guard.namespace_pid,
@@ -129,10 +132,10 @@ class Network:
             return None
         errors = ", ".join(f"{name}: {words}" for name, words in result.errors.items())
         fault = "names do not resolve" if result.resolver else "no canary answers"
-        return Fault(f"{fault} ({errors or 'none in time'})")
+        return NetworkFault(f"{fault} ({errors or 'none in time'})")
 
 
-async def run_probe(request: Request) -> Result:
+async def run_probe(request: Probe) -> ProbeResult:
     """Run crawler.control.probe, and return its result. Cancelled, it leaves no process."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -151,4 +154,4 @@ async def run_probe(request: Request) -> Result:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-    return Result(**json.loads(output)) if output else Result(good=False, errors={})
+    return ProbeResult(**json.loads(output)) if output else ProbeResult(good=False, errors={})

@@ -44,7 +44,7 @@ PR_SET_NO_NEW_PRIVS = 38
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class Probe:
     """The canaries and names to probe."""
 
     canaries: list[Canary]
@@ -55,7 +55,7 @@ class Request:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Result:
+class ProbeResult:
     """Whether a canary answered as expected and the names resolve."""
 
     good: bool
@@ -69,13 +69,13 @@ def main() -> int:
     """Probe the network; return exit code 1 if the guard cannot be entered, 0 whatever the canaries
     answer."""
     given = json.loads(sys.argv[1])
-    request = Request(**given | {"canaries": [Canary(**canary) for canary in given["canaries"]]})
+    request = Probe(**given | {"canaries": [Canary(**canary) for canary in given["canaries"]]})
     result, code = None, 0
     if request.namespace_pid is not None:
         try:
             enter(request.namespace_pid)
         except OSError as exc:
-            result, code = Result(good=False, errors={"the address guard": exc.strerror or str(exc)}), 1
+            result, code = ProbeResult(good=False, errors={"the address guard": exc.strerror or str(exc)}), 1
     print(json.dumps(dataclasses.asdict(result or probe(request))), flush=True)
     return code
 
@@ -104,7 +104,7 @@ def _check(result: int) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def probe(request: Request) -> Result:
+def probe(request: Probe) -> ProbeResult:
     """Ask canaries, and resolve names meanwhile; both must be well."""
     deadline = time.monotonic() + WITHIN_S
     names = request.names
@@ -129,7 +129,7 @@ def probe(request: Request) -> Result:
             del failed[name]
         if len(failed) <= MOST_UNRESOLVED or "no answer in time" not in failed.values():
             break
-    return Result(good=False, errors=failed, resolver=True) if len(failed) > MOST_UNRESOLVED else result
+    return ProbeResult(good=False, errors=failed, resolver=True) if len(failed) > MOST_UNRESOLVED else result
 
 
 def resolve(name: str, *, is_known: bool) -> str:
@@ -146,7 +146,7 @@ def resolve(name: str, *, is_known: bool) -> str:
     return ""
 
 
-def ask_canaries(canaries: list[Canary], deadline: float) -> Result:
+def ask_canaries(canaries: list[Canary], deadline: float) -> ProbeResult:
     """Ask the first canary, and all others at once if it does not answer soon, until one answers well."""
     answers: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
     errors: dict[str, str] = {}
@@ -162,8 +162,8 @@ def ask_canaries(canaries: list[Canary], deadline: float) -> Result:
             except queue.Empty:
                 break
             if not errors[name]:
-                return Result(good=True, errors={name: ""})
-    return Result(good=False, errors=errors)
+                return ProbeResult(good=True, errors={name: ""})
+    return ProbeResult(good=False, errors=errors)
 
 
 def ask_canary(canary: Canary) -> str:

@@ -9,7 +9,7 @@ import dataclasses
 import math
 from collections.abc import AsyncIterator, Callable
 
-from crawler.control.network import Fault, Network
+from crawler.control.network import CrawlNetwork, NetworkFault
 from crawler.errors import DNSError
 from crawler.visit.observation import Observation, Row
 from schema.vocabulary import ANSWERED, DISPUTED, NETWORK_DOWN, UNCONFIRMED
@@ -48,7 +48,7 @@ class Watch:
 
     def __init__(
         self,
-        network: Network | None,
+        network: CrawlNetwork | None,
         *,
         stop: asyncio.Event,
         say: Callable[[str], None],
@@ -162,7 +162,7 @@ class Watch:
                 self._good_at = probed_at
                 self._end_outage()
 
-    def _begin_outage(self, fault: Fault) -> None:
+    def _begin_outage(self, fault: NetworkFault) -> None:
         if fault.guard:
             self._guarded_from = math.inf
         if self._down_since is None:

@@ -54,7 +54,7 @@ class MainDocument:
         latest = next(reversed(self._asked.values()), None)
         return latest is not None and latest.failed and self._shown[-1:] == [latest]
 
-    def feed(self, event: events.Event) -> None:
+    def feed(self, event: events.DevToolsEvent) -> None:
         """Take the next event."""
         match event:
             case events.RequestSent():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Event(msgspec.Struct, rename="camel", kw_only=True):
+class DevToolsEvent(msgspec.Struct, rename="camel", kw_only=True):
     """The parameters of an event."""
 
     timestamp: float | None = None
@@ -54,7 +54,7 @@ class Response(msgspec.Struct, rename="camel", kw_only=True):
     from_disk_cache: bool | None = None
 
 
-class RequestEvent(Event):
+class RequestEvent(DevToolsEvent):
     """An event of one request."""
 
     request_id: str
@@ -109,17 +109,17 @@ class Frame(msgspec.Struct, rename="camel"):
     """Set if the document is the browser's error page."""
 
 
-class FrameNavigated(Event):
+class FrameNavigated(DevToolsEvent):
     """Page.frameNavigated: a frame shows another document."""
 
     frame: Frame
 
 
-class LoadEventFired(Event):
+class LoadEventFired(DevToolsEvent):
     """Page.loadEventFired."""
 
 
-class LifecycleEvent(Event):
+class LifecycleEvent(DevToolsEvent):
     """Page.lifecycleEvent."""
 
     name: str
@@ -135,13 +135,13 @@ class TimelineEntry(msgspec.Struct, rename="camel"):
     time: float
 
 
-class TimelineEventAdded(Event):
+class TimelineEventAdded(DevToolsEvent):
     """PerformanceTimeline.timelineEventAdded."""
 
     event: TimelineEntry
 
 
-EVENTS: dict[str, type[Event]] = {
+EVENTS: dict[str, type[DevToolsEvent]] = {
     "Network.requestWillBeSent": RequestSent,
     "Network.webSocketCreated": WebSocketCreated,
     "Network.requestServedFromCache": ServedFromCache,

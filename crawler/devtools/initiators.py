@@ -48,7 +48,7 @@ class Initiators:
         self._preflights: dict[str, PageRequest] = {}
         """Preflights by the request that they precede, while that is unknown: another process reports it."""
 
-    def feed(self, event: events.Event) -> None:
+    def feed(self, event: events.DevToolsEvent) -> None:
         """Take the next event, of the page itself or of its frame or worker,
         which may end before its requests do."""
         if isinstance(event, events.RequestSent):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from crawler.devtools.events import Event
+from crawler.devtools.events import DevToolsEvent
 from crawler.fifo import SHORT_PAUSE_S, Drain
 from crawler.netlog.lines import LineSplitter
 
@@ -30,20 +30,20 @@ class TargetInfo(msgspec.Struct, rename="camel"):
     type: str
 
 
-class AttachedToTarget(Event):
+class AttachedToTarget(DevToolsEvent):
     """Target.attachedToTarget."""
 
     session_id: str
     target_info: TargetInfo
 
 
-class DetachedFromTarget(Event):
+class DetachedFromTarget(DevToolsEvent):
     """Target.detachedFromTarget."""
 
     session_id: str
 
 
-SESSION_EVENTS: dict[str, type[Event]] = {
+SESSION_EVENTS: dict[str, type[DevToolsEvent]] = {
     "Target.attachedToTarget": AttachedToTarget,
     "Target.detachedFromTarget": DetachedFromTarget,
 }
@@ -84,7 +84,7 @@ class Session(NamedTuple):
 class PipeTee:
     """Copies a browser's messages, from before its start until after its end."""
 
-    def __init__(self, folder: Path, wanted: Mapping[str, type[Event]]) -> None:
+    def __init__(self, folder: Path, wanted: Mapping[str, type[DevToolsEvent]]) -> None:
         self._folder = folder
         self._wanted = {name.encode(): kind for name, kind in {**wanted, **SESSION_EVENTS}.items()}
         self._messages = LineSplitter(end=b"\0")
@@ -92,7 +92,7 @@ class PipeTee:
         """Bytes of the message whose end has not come."""
         self._sessions: dict[str, Session] = {}
         self._page: str | None = None
-        self._hear: Callable[[Event], None] | None = None
+        self._hear: Callable[[DevToolsEvent], None] | None = None
         self._loop = asyncio.get_running_loop()
         self._drain = Drain(folder / "heard", self._read)
 
@@ -134,7 +134,7 @@ class PipeTee:
         """Return whether the events of a page are passed on: not those of a page beyond SESSIONS_KEPT."""
         return (page, True) in tuple(self._sessions.values())  # a copy: a thread changes them
 
-    def listen(self, page: str, hear: Callable[[Event], None]) -> None:
+    def listen(self, page: str, hear: Callable[[DevToolsEvent], None]) -> None:
         """Pass the wanted events of a page to `hear`, from now on; `page` is its target ID."""
         self._drain.check()
         self._page, self._hear = page, hear
@@ -169,7 +169,7 @@ class PipeTee:
             with contextlib.suppress(RuntimeError):  # the loop has ended: no listener is left
                 self._loop.call_soon_threadsafe(self._pass_on, events)
 
-    def _event(self, message: bytes) -> tuple[str, Event] | None:
+    def _event(self, message: bytes) -> tuple[str, DevToolsEvent] | None:
         """Return the event in a message, and the target ID of its page; None if it is not wanted."""
         if not message.startswith(BEGIN):
             return None
@@ -209,7 +209,7 @@ class PipeTee:
                 number: session for number, session in self._sessions.items() if session.page != ended.page
             }
 
-    def _pass_on(self, events: list[tuple[str, Event]]) -> None:
+    def _pass_on(self, events: list[tuple[str, DevToolsEvent]]) -> None:
         for page, event in events:
             if self._hear is not None and page == self._page:
                 self._hear(event)

@@ -13,7 +13,7 @@ from crawler.egress.inside import Inside
 from crawler.egress.machine import read_machine
 from crawler.egress.nameservers import RESOLV_CONF, parse_nameservers
 from crawler.egress.networks import Network
-from crawler.egress.plan import Link, Plan, make_plan
+from crawler.egress.plan import GuardPlan, Link, make_plan
 from crawler.errors import EgressUnavailable
 
 LOCK_FILE = "/proc/sys/net/ipv4/tcp_fastopen_key"
@@ -39,7 +39,7 @@ class Building:
         self._opened: set[str] = set()
         self.inside = Inside(uid)
         self._link: Link | None = None
-        self.plan: Plan | None = None
+        self.plan: GuardPlan | None = None
         self._built: dict[str, object] = {}
         self._listening = [*open_listeners(), *self.inside.listeners()]
         self._known_servers = ""
@@ -98,7 +98,7 @@ class Building:
             with hold_lock():
                 forwarding.detach(self._link, self._opened)
 
-    def _make_plan(self, link: Link) -> Plan:
+    def _make_plan(self, link: Link) -> GuardPlan:
         outside = read_machine()
         self._known_servers = self._servers()
         return make_plan(
@@ -113,7 +113,7 @@ class Building:
     def _servers() -> str:
         return RESOLV_CONF.read_text(encoding="utf-8", errors="replace")
 
-    def _read_state(self, plan: Plan) -> dict[str, object]:
+    def _read_state(self, plan: GuardPlan) -> dict[str, object]:
         return forwarding.read_state(plan, self._opened) | self.inside.look()
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from crawler.egress import rules
 from crawler.egress.machine import Machine
 from crawler.egress.namespace import INNER
-from crawler.egress.plan import LINKS, Link, Plan
+from crawler.egress.plan import LINKS, GuardPlan, Link
 from crawler.egress.programs import (
     list_tables,
     load_rules,
@@ -68,7 +68,7 @@ def free_link() -> Link:
     )
 
 
-def attach(plan: Plan, namespace_pid: int, opened: set[str]) -> None:
+def attach(plan: GuardPlan, namespace_pid: int, opened: set[str]) -> None:
     """Link the namespace of `namespace_pid` to this one, after loading the rules.
 
     The link is up when both ends are. `opened` are the interfaces that forward for guards alone; an interface
@@ -87,7 +87,7 @@ def attach(plan: Plan, namespace_pid: int, opened: set[str]) -> None:
         _open_uplink(plan.uplinks[4], opened)
 
 
-def read_state(plan: Plan, opened: set[str]) -> dict[str, object]:
+def read_state(plan: GuardPlan, opened: set[str]) -> dict[str, object]:
     """Read the state of all parts of a guard outside its namespaces."""
     name = plan.link.name
     forwarding = [name, plan.uplinks[4]] if 4 in plan.versions else []

@@ -26,7 +26,7 @@ browsers' user, needs the database's URL or a store's keys."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Guard:
+class AddressGuard:
     """An address guard that is up."""
 
     namespace_pid: int
@@ -107,7 +107,7 @@ class Guard:
 
 
 @contextlib.contextmanager
-def set_up_guard(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
+def set_up_guard(blocked: Sequence[Network] = ()) -> Iterator[AddressGuard]:
     """Set up the guard; EgressUnavailable says what to do if that is impossible.
 
     `blocked` are networks to refuse besides those that are always refused
@@ -127,7 +127,7 @@ def set_up_guard(blocked: Sequence[Network] = ()) -> Iterator[Guard]:
             raise EgressUnavailable(f"the address guard cannot be set up: {exc}") from exc
         for capture in captures:
             stack.enter_context(capture)
-        yield Guard(
+        yield AddressGuard(
             namespace_pid=entrance["namespace_pid"],
             namespace=entrance["namespace"],
             control=control,

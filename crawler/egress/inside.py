@@ -11,7 +11,7 @@ from typing import Any
 from crawler.egress import namespace
 from crawler.egress.changes import open_listeners
 from crawler.egress.namespace import MESSAGE_BYTES, SOCKETS_LIMIT
-from crawler.egress.plan import Plan
+from crawler.egress.plan import GuardPlan
 from crawler.errors import EgressUnavailable
 
 ANSWERS_WITHIN_S = 60.0
@@ -30,7 +30,7 @@ class Inside:
         self._channel.settimeout(ANSWERS_WITHIN_S)
         self._receive()
 
-    def settle(self, plan: Plan) -> list[socket.socket]:
+    def settle(self, plan: GuardPlan) -> list[socket.socket]:
         """Load the rules, then set up the new link (`namespace.set_up_link`);
         return the sockets on which DNS is asked."""
         return self._ask({"do": "settle", "plan": plan.to_json()})[1]
@@ -123,7 +123,7 @@ def _live(uid: int, channel: socket.socket) -> None:
 def _answer(channel: socket.socket, request: dict[str, Any]) -> None:
     try:
         if request["do"] == "settle":
-            hand_over(channel, {"result": None}, namespace.set_up_link(Plan.from_json(request["plan"])))
+            hand_over(channel, {"result": None}, namespace.set_up_link(GuardPlan.from_json(request["plan"])))
         elif request["do"] == "capture":
             hand_over(channel, {"result": None}, namespace.open_captures())
         elif request["do"] == "listen":

@@ -14,7 +14,7 @@ from crawler.capture.ring import open_socket
 from crawler.capture.tcp_info import open_tcp_info
 from crawler.egress import rules
 from crawler.egress.networks import Address
-from crawler.egress.plan import Plan
+from crawler.egress.plan import GuardPlan
 from crawler.egress.programs import load_rules, read_link, rules_digest, run, run_ip_batch, run_ip_json
 from crawler.errors import EgressUnavailable
 
@@ -64,7 +64,7 @@ def become_owner(uid: int) -> None:
     (process / "gid_map").write_text(f"0 {gid} 1", encoding="ascii")
 
 
-def set_up_link(plan: Plan) -> list[socket.socket]:
+def set_up_link(plan: GuardPlan) -> list[socket.socket]:
     """Load the rules, then set up the new link; return the relay's bound sockets,
     two a nameserver.
 

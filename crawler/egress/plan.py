@@ -41,7 +41,7 @@ class Link:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Plan:
+class GuardPlan:
     """The plan of one guard on the machine as it is now."""
 
     link: Link
@@ -66,7 +66,7 @@ class Plan:
         }
 
     @classmethod
-    def from_json(cls, given: dict[str, Any]) -> Plan:
+    def from_json(cls, given: dict[str, Any]) -> GuardPlan:
         """Read a plan that `to_json` made."""
         return cls(
             link=Link(given["link"]),
@@ -85,10 +85,10 @@ def make_plan(
     *,
     blocked: tuple[Network, ...],
     nameservers: Iterable[Address],
-) -> Plan:
+) -> GuardPlan:
     """Plan a guard for a machine whose operator names networks to be `blocked` too."""
     local = (*outside.networks, *blocked)
-    return Plan(
+    return GuardPlan(
         link=link,
         versions=tuple(versions),
         mtu=outside.mtu,

@@ -28,7 +28,7 @@ class NoParams(TypedDict):
     source_dependency: NotRequired[Dependency]
 
 
-class Result(NoParams):
+class OperationEnd(NoParams):
     """The end of an operation."""
 
     net_error: NotRequired[int]
@@ -268,20 +268,20 @@ PARAMS: Mapping[tuple[str, str], type] = {
     ("SOCKET_BYTES_RECEIVED", "NONE"): ByteCount,
     ("SSL_SOCKET_BYTES_RECEIVED", "NONE"): ByteCount,
     ("URL_REQUEST_START_JOB", "BEGIN"): RequestStart,
-    ("URL_REQUEST_START_JOB", "END"): Result,
+    ("URL_REQUEST_START_JOB", "END"): OperationEnd,
     ("URL_REQUEST_REDIRECT_JOB", "NONE"): InternalRedirect,
     ("SSL_SOCKET_BYTES_SENT", "NONE"): ByteCount,
-    ("TCP_CONNECT_ATTEMPT", "END"): Result,
+    ("TCP_CONNECT_ATTEMPT", "END"): OperationEnd,
     ("HTTP_TRANSACTION_SEND_REQUEST_HEADERS", "NONE"): Http1Request,
     ("HTTP_TRANSACTION_HTTP2_SEND_REQUEST_HEADERS", "NONE"): Headers,
     ("HTTP_TRANSACTION_QUIC_SEND_REQUEST_HEADERS", "NONE"): QuicRequest,
     ("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", "NONE"): Headers,
     ("URL_REQUEST_JOB_FILTERED_BYTES_READ", "NONE"): DecodedBytes,
-    ("HTTP_CACHE_READ_INFO", "END"): Result,
-    ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "NONE"): Result,
-    ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "END"): Result,
-    ("REQUEST_ALIVE", "END"): Result,
-    ("FAILED", "NONE"): Result,
+    ("HTTP_CACHE_READ_INFO", "END"): OperationEnd,
+    ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "NONE"): OperationEnd,
+    ("IN_MEMORY_CACHE_READ_RESPONSE_HEADERS", "END"): OperationEnd,
+    ("REQUEST_ALIVE", "END"): OperationEnd,
+    ("FAILED", "NONE"): OperationEnd,
     ("HTTP2_SESSION_SEND_HEADERS", "NONE"): Http2Request,
     ("HTTP2_SESSION_RECV_HEADERS", "NONE"): StreamHeaders,
     ("QUIC_SESSION", "BEGIN"): QuicSession,

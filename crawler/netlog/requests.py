@@ -193,18 +193,18 @@ class Requests:
         if exchange is not None:
             exchange.is_left = True
 
-    def _on_cache_read(self, event: Event[params.Result]) -> None:
+    def _on_cache_read(self, event: Event[params.OperationEnd]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
             exchange.cached |= not event.params.get("net_error")
 
-    def _on_ended(self, event: Event[params.Result]) -> None:
+    def _on_ended(self, event: Event[params.OperationEnd]) -> None:
         exchange = self._exchange(event)
         if exchange is not None:
             self._on_failed(event)
             exchange.finished = True
 
-    def _on_failed(self, event: Event[params.Result]) -> None:
+    def _on_failed(self, event: Event[params.OperationEnd]) -> None:
         exchange = self._exchange(event)
         error = event.params.get("net_error", 0)
         if exchange is not None and error not in (0, IO_PENDING):

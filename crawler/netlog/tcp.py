@@ -42,7 +42,7 @@ class TcpTransport(Transport):
     def _on_attempted(self, event: Event[params.NoParams]) -> None:
         self._attempt_ms = event.time_ms
 
-    def _on_answered(self, event: Event[params.Result]) -> None:
+    def _on_answered(self, event: Event[params.OperationEnd]) -> None:
         """Note the end of a handshake with one address."""
         if self._attempt_ms is not None and not event.params.get("net_error"):
             trip_ms = max(0, event.time_ms - self._attempt_ms)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from crawler.capture.connections import CapturedConnection
 from crawler.devtools.document import LARGEST_PAINT, MainDocument
-from crawler.devtools.events import Event, LifecycleEvent, TimelineEventAdded
+from crawler.devtools.events import DevToolsEvent, LifecycleEvent, TimelineEventAdded
 from crawler.devtools.initiators import Initiators
 from crawler.errors import (
     AddressBlocked,
@@ -29,7 +29,7 @@ from crawler.netlog.exchange import MAIN_FRAME
 from crawler.visit.bot_walls import CONSENTS, WALLS, recognise
 from crawler.visit.observation import Observation, Row
 from crawler.visit.rows import Rows, add_reused, make_rows
-from crawler.visit.stored_values import Times, text
+from crawler.visit.stored_values import VisitClock, text
 
 UNANSWERED = (ConnectError, TLSError, BadResponse, VisitTimeout)
 """Errors of an https attempt after which http is tried, if no response had come."""
@@ -79,7 +79,7 @@ class Attempt:
     links: list[str] = dataclasses.field(default_factory=list)
     """URLs of the page's links, where they were asked for."""
 
-    def hear(self, event: Event, now_s: float) -> None:
+    def hear(self, event: DevToolsEvent, now_s: float) -> None:
         """Take an event of the page or of its frames and workers,
         unless it happened after the end of the recording."""
         happened_s = now_s if event.timestamp is None else event.timestamp  # both CLOCK_MONOTONIC's
@@ -175,7 +175,7 @@ class Attempt:
                 "hsts_upgrades": self.traffic.hsts_upgrades,
                 "started_at": self.started_at,
                 "ended_at": self.ended_at,
-                "load_us": Times(self.start_ms).us(load_ms),
+                "load_us": VisitClock(self.start_ms).us(load_ms),
                 **self._paint_columns(),
                 "wall": recognise(WALLS, status, headers, asked),
                 "consent": recognise(CONSENTS, status, headers, asked),

@@ -12,7 +12,7 @@ REFUSALS = frozenset({403, 405, 429, 503})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Header:
+class HeaderMark:
     """Mark: a header of the main document that begins with `value`."""
 
     name: str
@@ -20,7 +20,7 @@ class Header:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Request:
+class RequestMark:
     """Mark: a request of the page to `host` or a subdomain (any host, if empty),
     with a path that begins with `path`."""
 
@@ -38,9 +38,9 @@ class Fingerprint:
 
     # Stable: in schema.vocabulary, and written into every release.
     id: str
-    alone: tuple[Header | Request, ...] = ()
+    alone: tuple[HeaderMark | RequestMark, ...] = ()
     """Marks that suffice alone."""
-    refused: tuple[Header | Request, ...] = ()
+    refused: tuple[HeaderMark | RequestMark, ...] = ()
     """Marks that count if the main document's status is one of REFUSALS."""
     source: str
 
@@ -48,46 +48,51 @@ class Fingerprint:
 WALLS = (
     Fingerprint(
         id="cloudflare",
-        alone=(Header("cf-mitigated", "challenge"),),
-        refused=(Request("", "/cdn-cgi/challenge-platform/"), Request("challenges.cloudflare.com")),
+        alone=(HeaderMark("cf-mitigated", "challenge"),),
+        refused=(RequestMark("", "/cdn-cgi/challenge-platform/"), RequestMark("challenges.cloudflare.com")),
         source="Cloudflare, Detect a Challenge Page response; the script of its challenge pages",
     ),
     Fingerprint(
         id="aws-waf",
-        alone=(Header("x-amzn-waf-action", "challenge"), Header("x-amzn-waf-action", "captcha")),
+        alone=(HeaderMark("x-amzn-waf-action", "challenge"), HeaderMark("x-amzn-waf-action", "captcha")),
         source="AWS WAF API reference, ChallengeAction (with status 202) and CaptchaAction (405)",
     ),
     Fingerprint(
         id="vercel",
-        alone=(Header("x-vercel-mitigated", "challenge"),),
+        alone=(HeaderMark("x-vercel-mitigated", "challenge"),),
         source="the header of Vercel's firewall",
     ),
     Fingerprint(
         id="datadome",
-        refused=(Header("x-datadome"), Request("captcha-delivery.com")),
+        refused=(HeaderMark("x-datadome"), RequestMark("captcha-delivery.com")),
         source="DataDome's header and the host of its challenge",
     ),
     Fingerprint(
         id="perimeterx",
-        refused=(Request("px-cdn.net"), Request("px-cloud.net"), Request("perimeterx.net")),
+        refused=(RequestMark("px-cdn.net"), RequestMark("px-cloud.net"), RequestMark("perimeterx.net")),
         source="the hosts of HUMAN's challenge",
     ),
     Fingerprint(
-        id="imperva", refused=(Request("", "/_Incapsula_Resource"),), source="the path of Imperva's challenge"
+        id="imperva",
+        refused=(RequestMark("", "/_Incapsula_Resource"),),
+        source="the path of Imperva's challenge",
     ),
     Fingerprint(
         id="akamai",
-        refused=(Header("server", "AkamaiGHost"),),
+        refused=(HeaderMark("server", "AkamaiGHost"),),
         source="the name of Akamai's edge server, which answers so when no origin did",
     ),
     Fingerprint(
         id="hcaptcha",
-        refused=(Request("hcaptcha.com"),),
+        refused=(RequestMark("hcaptcha.com"),),
         source="hCaptcha's developer guide: the host of its script",
     ),
     Fingerprint(
         id="recaptcha",
-        refused=(Request("www.google.com", "/recaptcha/"), Request("www.recaptcha.net", "/recaptcha/")),
+        refused=(
+            RequestMark("www.google.com", "/recaptcha/"),
+            RequestMark("www.recaptcha.net", "/recaptcha/"),
+        ),
         source="reCAPTCHA's developer guide: hosts and path of its script",
     ),
 )
@@ -97,7 +102,7 @@ WALLS = (
 def _platform(name: str, *hosts: str) -> Fingerprint:
     """Make the fingerprint of a consent platform from the hosts that serve it."""
     return Fingerprint(
-        id=name, alone=tuple(map(Request, hosts)), source="the hosts in the platform's script tag"
+        id=name, alone=tuple(map(RequestMark, hosts)), source="the hosts in the platform's script tag"
     )
 
 
@@ -135,7 +140,7 @@ def _matches(
     marks = fingerprint.alone + (fingerprint.refused if status in REFUSALS else ())
     return any(
         mark.name in headers and headers[mark.name].startswith(mark.value)
-        if isinstance(mark, Header)
+        if isinstance(mark, HeaderMark)
         else any(mark.is_met(host, path) for host, path in asked)
         for mark in marks
     )

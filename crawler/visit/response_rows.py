@@ -9,7 +9,7 @@ from crawler.netlog.exchange import Exchange
 from crawler.netlog.sending import parse_priority
 from crawler.visit.observation import Row
 from crawler.visit.stored_values import (
-    Times,
+    VisitClock,
     host,
     length,
     media_type,
@@ -36,7 +36,7 @@ class ResponseRows:
     joined: Mapping[int, PageRequest]
     connection_ids: Mapping[int, int]
     positions: Mapping[int, int]
-    times: Times
+    times: VisitClock
     salt: bytes
     error_name: Callable[[int], str]
     ids: dict[int, int] = dataclasses.field(default_factory=dict)

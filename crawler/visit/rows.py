@@ -11,7 +11,7 @@ from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import Exchange, Transport
 from crawler.visit.observation import Row
 from crawler.visit.response_rows import ResponseRows, match_requests
-from crawler.visit.stored_values import Times, text
+from crawler.visit.stored_values import VisitClock, text
 from schema.server_delay import fastest, server_delays
 
 FIRST_FLIGHT_COLUMNS = (
@@ -51,7 +51,7 @@ def make_rows(
     `captured` has what a capture has of each connection, and is empty without one; `unnamed_bytes` came on
     connections that the log does not name. The recording ended at `stop_ms`.
     """
-    times = Times(start_ms)
+    times = VisitClock(start_ms)
     connection_ids = {id(transport): n for n, transport in enumerate(traffic.transports, 1)}
     positions = {
         id(exchange): number
@@ -126,7 +126,7 @@ def _count_accounted(transport: Transport) -> int:
     return max(0, sizes + transport.frame_bytes)
 
 
-def _connection(transport: Transport, number: int, times: Times) -> Row:
+def _connection(transport: Transport, number: int, times: VisitClock) -> Row:
     return {
         "id": number,
         "host": None if transport.host is None else text(transport.host.strip("[]").lower()),

@@ -18,7 +18,7 @@ _LENGTH = re.compile("[0-9]{1,15}")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Times:
+class VisitClock:
     """Converts the log's milliseconds to microseconds since the visit began."""
 
     start_ms: int

@@ -21,7 +21,7 @@ from sqlalchemy import Engine, select, update
 
 from crawler.browser.browser import Browser
 from crawler.browser.identity import Identity
-from crawler.control.network import Network
+from crawler.control.network import CrawlNetwork
 from crawler.control.watch import PACING, Pacing, Watch
 from crawler.errors import CrawlerError, LaunchFailed
 from crawler.visit.observation import BrowserDied, Observation
@@ -114,7 +114,7 @@ class ClaimLoop:
     limits: Limits = DEFAULTS
     revive: Callable[[], object] | None = None
     """Starts the database again, where no service does."""
-    network: Network | None = None
+    network: CrawlNetwork | None = None
     """Probed to learn whether visits failed by a fault of ours; None without a network to probe."""
     pacing: Pacing = PACING
     """Times at which the network is probed."""

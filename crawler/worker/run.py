@@ -14,7 +14,7 @@ from crawler.browser.devices import DEVICES
 from crawler.browser.driver import Drivers
 from crawler.browser.log_events import describe_missing
 from crawler.browser.user_agent import Appearance
-from crawler.control.network import Network
+from crawler.control.network import CrawlNetwork
 from crawler.control.resolvers import RESOLVERS_REMEDY
 from crawler.visit.observation import Observation
 from crawler.visit.visit import visit_page
@@ -47,7 +47,7 @@ class CrawlRun:
         """Run the claim loop with Chromium until `stop` is set or nothing is left to do."""
         around = self.surroundings
         canaries = around.web.canaries
-        network = Network(canaries, around.guard, around.web.resolvers) if canaries else None
+        network = CrawlNetwork(canaries, around.guard, around.web.resolvers) if canaries else None
         if network is not None and (lack := await network.describe_lack()):
             say(
                 f"{lack}. A name that does not resolve costs one visit more, and the gate counts it: "

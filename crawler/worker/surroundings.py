@@ -12,7 +12,7 @@ from crawler.capture.capture import Capture, capture_loopback, open_capture
 from crawler.control.canaries import Canary, parse_canaries
 from crawler.control.resolvers import Resolver
 from crawler.control.resolvers import parse_resolvers as chosen_resolvers
-from crawler.egress.guard import Guard, set_up_guard
+from crawler.egress.guard import AddressGuard, set_up_guard
 from crawler.egress.networks import parse_networks
 from crawler.errors import CrawlerError, EgressUnavailable
 from schema.tables import Crawl
@@ -26,7 +26,7 @@ class StateError(CrawlerError):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Web:
+class CrawledWeb:
     """The web that is crawled, as the browser and the crawler find it."""
 
     flags: tuple[str, ...]
@@ -42,8 +42,8 @@ class Surroundings:
     """The program that browsers run, and what they run in."""
 
     chromium: Path
-    web: Web
-    guard: Guard | None
+    web: CrawledWeb
+    guard: AddressGuard | None
     """Address guard around the browsers."""
     capture: Capture | None
     """Capture of the browsers' network; None where there is none."""
@@ -51,7 +51,7 @@ class Surroundings:
 
 @contextlib.contextmanager
 def set_up_surroundings(
-    crawl: Crawl, web: Web, chromium: Path, *, unfiltered: bool = False, blocked_networks: str = ""
+    crawl: Crawl, web: CrawledWeb, chromium: Path, *, unfiltered: bool = False, blocked_networks: str = ""
 ) -> Iterator[Surroundings]:
     """Set up the address guard and the capture for a crawl of `find_web`."""
     with (
@@ -64,7 +64,7 @@ def set_up_surroundings(
 @contextlib.contextmanager
 def set_up_egress(
     crawl: Crawl, chromium: Path, *, unfiltered: bool, blocked_networks: str = ""
-) -> Iterator[Guard | None]:
+) -> Iterator[AddressGuard | None]:
     """Set up the address guard; None if it is unwanted, and for the local web, which is on loopback.
 
     BrowserMissing, and EgressUnavailable for a mistake in `blocked_networks`,
@@ -86,7 +86,7 @@ def set_up_egress(
 
 
 @contextlib.contextmanager
-def set_up_capture(crawl: Crawl, guard: Guard | None) -> Iterator[Capture | None]:
+def set_up_capture(crawl: Crawl, guard: AddressGuard | None) -> Iterator[Capture | None]:
     """Capture the network of the browsers: the guard's, or loopback for the local web.
 
     None where the kernel refuses it, and without a guard, where the traffic is not theirs alone.
@@ -99,7 +99,9 @@ def set_up_capture(crawl: Crawl, guard: Guard | None) -> Iterator[Capture | None
             yield stack.enter_context(open_capture(*sockets, is_theirs_alone=True))
 
 
-def find_web(crawl: Crawl, state: Path | None, *, canaries: str | None, resolvers: str | None = None) -> Web:
+def find_web(
+    crawl: Crawl, state: Path | None, *, canaries: str | None, resolvers: str | None = None
+) -> CrawledWeb:
     """Find the local web of the file `state` or, without one, the Internet; StateError if the crawl is of
     the other kind."""
     if state is None:
@@ -108,7 +110,7 @@ def find_web(crawl: Crawl, state: Path | None, *, canaries: str | None, resolver
                 "this crawl is of the local web: start `firstflight localweb serve --state FILE` "
                 "and name its FILE by --local-web"
             )
-        return Web((), parse_canaries(canaries), chosen_resolvers(resolvers))
+        return CrawledWeb((), parse_canaries(canaries), chosen_resolvers(resolvers))
     if crawl.kind != LOCAL_WEB:
         raise StateError(f"--local-web is for crawls of kind {LOCAL_WEB}; this one is of kind {crawl.kind}")
     try:
@@ -122,4 +124,4 @@ def find_web(crawl: Crawl, state: Path | None, *, canaries: str | None, resolver
         ) from exc
     except (ValueError, KeyError, TypeError) as exc:
         raise StateError(f"{state} is no state of the local web: it lacks browser_flags") from exc
-    return Web(tuple(flags), parse_canaries(",".join(urls)) if urls else [])
+    return CrawledWeb(tuple(flags), parse_canaries(",".join(urls)) if urls else [])

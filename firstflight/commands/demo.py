@@ -113,7 +113,7 @@ class StepFailed(click.ClickException):
     """A command of the demo failed; the message has its last lines."""
 
 
-class Line:
+class DemoRun:
     """Runs firstflight's commands in its own data folder, writes what they print to a log, and says how far
     they are."""
 
@@ -464,7 +464,7 @@ def command(
     with one_line(OSError, HTTPException, DatabaseError):
         folder = fresh_folder(settings.data_dir / "demo")
         put_editions(EDITIONS, folder / "reports")
-        line = Line(folder, settings.cache_dir, RECORDED_WEB if recorded else BUNDLED_WEB)
+        line = DemoRun(folder, settings.cache_dir, RECORDED_WEB if recorded else BUNDLED_WEB)
         began = time.monotonic()
         sizes = ("--set", f"max_networks={networks}", "--set", f"seeds={seeds}", "--guests", str(guests))
         with contextlib.ExitStack() as stack:
@@ -488,7 +488,7 @@ def command(
                 wait_for(service)
 
 
-def result(line: Line, report: Path, *, seconds: float, port: int) -> list[str]:
+def result(line: DemoRun, report: Path, *, seconds: float, port: int) -> list[str]:
     """State what the demo made, in five lines; the last are the command that shows it and the address to
     open."""
     facts = json.loads((report / "report.json").read_text(encoding="utf-8"))
@@ -509,7 +509,7 @@ def wait_for(service: subprocess.Popen[bytes]) -> None:
             raise StepFailed(f"`firstflight serve` ended with exit code {code}")
 
 
-def run(line: Line, *, pages: str | None, browsers: int, months: int, sizes: Sequence[str]) -> str:
+def run(line: DemoRun, *, pages: str | None, browsers: int, months: int, sizes: Sequence[str]) -> str:
     """Run every step, from the list to the report; the report's year. `sizes` are options of the replay."""
     months_in_order = months_until(datetime.datetime.now(datetime.UTC).date(), months)
     *earlier, last = (CrawlName(month=month, kind="localweb") for month in months_in_order)
@@ -551,7 +551,7 @@ def months_until(day: datetime.date, count: int) -> list[str]:
     return [f"{month // 12}-{month % 12 + 1:02}" for month in range(number - count + 1, number + 1)]
 
 
-def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
+def run_recorded(line: DemoRun, *, pages: str, sizes: Sequence[str]) -> str:
     """Run every step on the recorded pages, from the import to the report; the report's year.
 
     The sets of other years are imported for the page that shows them beside each other.
@@ -565,7 +565,7 @@ def run_recorded(line: Line, *, pages: str, sizes: Sequence[str]) -> str:
     return end(line, month)
 
 
-def replay(line: Line, *options: str) -> None:
+def replay(line: DemoRun, *options: str) -> None:
     """Replay the pages; first wait for a lab that is still built, or build it."""
     try:
         guest_process.locate(line.cache)
@@ -576,7 +576,7 @@ def replay(line: Line, *options: str) -> None:
         line.step("replay", "run", "demo", *options)
 
 
-def end(line: Line, month: str, *crawl: str) -> str:
+def end(line: DemoRun, month: str, *crawl: str) -> str:
     """Build the report of a month's year and check everything; the year.
 
     `crawl` is an option of the report.

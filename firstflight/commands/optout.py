@@ -10,7 +10,7 @@ from crawler.sites.lists import ListError
 from firstflight.bars import bar as progress_bar
 from firstflight.commands.options import AS_JSON, show
 from firstflight.connect import database, database_url
-from firstflight.erasing import ErasureError, Journal, Surroundings, Survey, erase, journal, survey
+from firstflight.erasing import ErasureError, ErasurePlaces, Journal, Survey, erase, journal, survey
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
@@ -92,7 +92,7 @@ def _erase(settings: Settings, unfinished: Journal, store: str | None, *, dry_ru
         def progress(rows: int) -> None:
             bar.update(rows)
 
-        where = Surroundings(
+        where = ErasurePlaces(
             settings=settings,
             engine=engine,
             database_url=database_url(settings),

@@ -27,7 +27,7 @@ EXPECTED = (ReleaseError, CrawlNotFound, DatabaseError, SigningFailed)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class ReleaseFacts:
+class PrintedFacts:
     """The main facts of a release, as commands print them."""
 
     crawl: str
@@ -81,7 +81,7 @@ def list_entry(
     elif broken := find_misstated(version.path):
         problem = f"not as in SHA256SUMS: {', '.join(broken)}"
     else:
-        facts, signature = ReleaseFacts.of(version), str(state(version.path, allowed_signers))
+        facts, signature = PrintedFacts.of(version), str(state(version.path, allowed_signers))
         return {
             **dataclasses.asdict(facts),
             "state": "whole",
@@ -145,7 +145,7 @@ def build_(settings: Settings, *, name: str, version: int | None, reason: str | 
             signer=settings.signer,
             progress=progress,
         )
-    facts = ReleaseFacts.of(built.release)
+    facts = PrintedFacts.of(built.release)
     show(
         {**dataclasses.asdict(facts), "new": built.is_new},
         as_json=as_json,
@@ -182,7 +182,7 @@ def publish_(settings: Settings, *, name: str, url: str | None) -> None:
         release = find_release(settings.releases, name)
         if broken := find_faults(release.path, settings.allowed_signers):
             raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}): restore it from a copy")
-        bar.total = 2 * ReleaseFacts.of(release).bytes
+        bar.total = 2 * PrintedFacts.of(release).bytes
         published = publish(release, url, progress=bar.update)
     click.echo(describe_result(published.is_new, "published", published.url))
 

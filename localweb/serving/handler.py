@@ -31,7 +31,7 @@ class Origin(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class ServedRequest:
     """One request, its body read."""
 
     protocol: str
@@ -127,7 +127,7 @@ class Reply(abc.ABC):
         raise NotImplementedError("HTTP/3 has no WebSocket here")
 
 
-Handler: TypeAlias = "Callable[[Request, Reply], Awaitable[None]]"
+Handler: TypeAlias = "Callable[[ServedRequest, Reply], Awaitable[None]]"
 """Answers the requests of one host. A reply that it leaves without `end`, `reset` or `close` stays open."""
 
 Takeover: TypeAlias = "Callable[[Channel], Awaitable[None]]"
@@ -145,11 +145,11 @@ class Site:
     """Replaces TLS, HTTP and the handler."""
     head_limit: int = HEAD_LIMIT
 
-    def answer(self, request: Request, reply: Reply) -> asyncio.Task[None]:
+    def answer(self, request: ServedRequest, reply: Reply) -> asyncio.Task[None]:
         """Start the handler; an exception in it goes to the log's failures."""
         name = f"{request.method} {request.host}{request.target}"
         return self.log.watch_task(asyncio.create_task(self._answer(request, reply), name=name))
 
-    async def _answer(self, request: Request, reply: Reply) -> None:
+    async def _answer(self, request: ServedRequest, reply: Reply) -> None:
         with contextlib.suppress(ConnectionError):
             await self.handler(request, reply)

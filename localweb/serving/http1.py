@@ -8,7 +8,7 @@ import http
 from collections.abc import Sequence
 
 from localweb.serving.channel import Channel, Gone, ProtocolViolation
-from localweb.serving.handler import ALPN_HTTP1, Fields, Reply, Request, Site
+from localweb.serving.handler import ALPN_HTTP1, Fields, Reply, ServedRequest, Site
 from localweb.serving.log import SentResponse
 
 PIECE = 65_536
@@ -65,7 +65,7 @@ class Http1Session:
         except asyncio.LimitOverrunError as exc:
             raise ProtocolViolation("a request header without end") from exc
         reply.entry.request_received_us = self.channel.came_us
-        request = Request(
+        request = ServedRequest(
             protocol=ALPN_HTTP1,
             method=method,
             scheme=self.scheme,

@@ -20,7 +20,7 @@ import h2.settings
 
 from localweb.serving import frames
 from localweb.serving.channel import Channel, Gone, ProtocolViolation
-from localweb.serving.handler import ALPN_H2, Fields, Reply, Request, Site
+from localweb.serving.handler import ALPN_H2, Fields, Reply, ServedRequest, Site
 from localweb.serving.log import SentResponse
 
 TURNS = 2
@@ -177,9 +177,9 @@ class Http2Reply(Reply):
         """True if the request is an extended CONNECT (RFC 8441 §4), which is answered before its end."""
         return ":protocol" in self._fields
 
-    def request(self) -> Request:
+    def request(self) -> ServedRequest:
         """Return the request, once all of it has come."""
-        return Request(
+        return ServedRequest(
             protocol=ALPN_H2,
             method=self.entry.method,
             scheme=self.entry.scheme,

@@ -15,7 +15,7 @@ from crawler.netlog.event import Event
 from crawler.netlog.exchange import Exchange
 from crawler.netlog.headers import join_headers
 from recordings.netlog.log import DATA
-from recordings.sizes import NOT_RECORDED, Evidence, Sizes, known_sizes, sizes_of, unknown_sizes
+from recordings.sizes import NOT_RECORDED, ResponseSizes, SizeEvidence, known_sizes, sizes_of, unknown_sizes
 
 HEADERS = frozenset({"content-length", "content-encoding", "transfer-encoding"})
 
@@ -25,8 +25,8 @@ READ_HEADERS = "HTTP_TRANSACTION_READ_RESPONSE_HEADERS"
 STREAM_HEADERS = "HTTP2_SESSION_RECV_HEADERS"
 
 
-class Counts:
-    """Feed it each event after the assembler."""
+class LogCounts:
+    """Counts the bytes of each exchange of a log; it takes each event after the assembler."""
 
     def __init__(self, assembler: Assembler, *, names_data: bool) -> None:
         """`names_data` is whether the log tells of the data of HTTP/2 streams."""
@@ -59,7 +59,7 @@ class Counts:
         elif event.name == READ_HEADERS and event.source in self._newest:
             self._headers[id(self._newest[event.source])] = join_headers(event, HEADERS)
 
-    def sizes(self, exchanges: Iterable[Exchange]) -> dict[int, Sizes]:
+    def sizes(self, exchanges: Iterable[Exchange]) -> dict[int, ResponseSizes]:
         """Return sizes of all responses over TCP, by the exchange's id();
         also sets the times of those over HTTP/2."""
         sizes = {}
@@ -71,20 +71,20 @@ class Counts:
             sizes[id(exchange)] = self._size(exchange)
         return sizes
 
-    def _size(self, exchange: Exchange) -> Sizes:
+    def _size(self, exchange: Exchange) -> ResponseSizes:
         if exchange.transport is not None and exchange.transport.protocol == "h2":
             return (
                 unknown_sizes(NOT_RECORDED, body=self._data[id(exchange)])
                 if id(exchange) in self._data
-                else Sizes()
+                else ResponseSizes()
             )
         counted = self._http1[id(exchange)]
         if (
             not counted or exchange.status is None
         ):  # the browser shows no header of a response that it refuses
-            return known_sizes(counted, body=None) if counted else Sizes()
+            return known_sizes(counted, body=None) if counted else ResponseSizes()
         return sizes_of(
-            Evidence(
+            SizeEvidence(
                 method=exchange.method,
                 status=exchange.status or 0,
                 protocol="http/1.1",

@@ -36,7 +36,7 @@ EVENTS_BEGIN = re.compile(r"\s*,\s*\"events\"\s*:\s*\[")
 NEXT_EVENT = re.compile(r"[\s,]*\{")
 
 
-class Source(msgspec.Struct):
+class LogSource(msgspec.Struct):
     """The source of an event."""
 
     id: int
@@ -45,14 +45,14 @@ class Source(msgspec.Struct):
 class RawEvent(msgspec.Struct):
     """An event as the log has it."""
 
-    source: Source
+    source: LogSource
     time: str | int
     type: int
     phase: int
     params: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class Client(msgspec.Struct):
+class LogWriter(msgspec.Struct):
     """The program that wrote the log."""
 
     name: str = ""
@@ -67,7 +67,7 @@ class Constants(msgspec.Struct, rename="camel"):
     net_error: dict[str, int] = {}
     log_capture_mode: str | None = None
     time_tick_offset: int | str | None = None
-    client_info: Client = msgspec.field(default_factory=Client)
+    client_info: LogWriter = msgspec.field(default_factory=LogWriter)
 
 
 class Document(msgspec.Struct):

@@ -47,7 +47,7 @@ NEAR_NS = 2_000_000_000
 """Longest time between the browser's connecting and the first packet: ends are used again."""
 
 
-class Frame(NamedTuple):
+class CapturedFrame(NamedTuple):
     """A captured frame."""
 
     time_ns: int
@@ -68,7 +68,7 @@ class Captured:
         self._most: dict[bytes, int] = {}
         """Maximum segment size that the sender of a SYN accepts, by its address and port."""
 
-    def feed(self, frame: Frame) -> None:
+    def feed(self, frame: CapturedFrame) -> None:
         """Take a frame; what is no TCP segment or UDP datagram in it is left out."""
         packet = self._packet(frame, 0)
         if packet is None:
@@ -81,7 +81,7 @@ class Captured:
                 packet = self._packet(frame, most) or packet
         self._connections.feed(packet)
 
-    def _packet(self, frame: Frame, segment_bytes: int) -> Packet | None:
+    def _packet(self, frame: CapturedFrame, segment_bytes: int) -> Packet | None:
         at = LINK_HEADERS.get(frame.link)
         if at is None:
             return None
@@ -116,7 +116,7 @@ def read_captures(paths: tuple[Path, ...], *, epoch_ms: int) -> Captured:
     return captured
 
 
-def frames(content: bytes, name: str) -> Iterator[Frame]:
+def frames(content: bytes, name: str) -> Iterator[CapturedFrame]:
     """Yield the frames in a capture file, up to where it is cut; RecordingError if it is none."""
     if content[:4] in MAGICS:
         yield from pcap_frames(content)
@@ -126,7 +126,7 @@ def frames(content: bytes, name: str) -> Iterator[Frame]:
         raise RecordingError(f"{name} is no capture of packets: a pcap or pcapng file is needed")
 
 
-def pcap_frames(content: bytes) -> Iterator[Frame]:
+def pcap_frames(content: bytes) -> Iterator[CapturedFrame]:
     """Yield the frames of a pcap file."""
     order, unit_ns = MAGICS[content[:4]]
     head, record = struct.Struct(f"{order}20xI"), struct.Struct(f"{order}IIII")
@@ -137,11 +137,13 @@ def pcap_frames(content: bytes) -> Iterator[Frame]:
     while at + record.size <= len(content):
         seconds, fraction, kept, size = record.unpack_from(content, at)
         at += record.size
-        yield Frame(seconds * 10**9 + fraction * unit_ns, link & 0xFFFF, content[at : at + kept], size)
+        yield CapturedFrame(
+            seconds * 10**9 + fraction * unit_ns, link & 0xFFFF, content[at : at + kept], size
+        )
         at += kept
 
 
-def pcapng_frames(content: bytes) -> Iterator[Frame]:
+def pcapng_frames(content: bytes) -> Iterator[CapturedFrame]:
     """Yield the frames of a pcapng file (draft-ietf-opsawg-pcapng)."""
     at, order = 0, "<"
     interfaces: list[tuple[int, int]] = []
@@ -161,7 +163,9 @@ def pcapng_frames(content: bytes) -> Iterator[Frame]:
             number, high, low, kept, size = struct.unpack_from(f"{order}IIIII", body)
             if number < len(interfaces):
                 link, per_second = interfaces[number]
-                yield Frame((high << 32 | low) * 10**9 // per_second, link, body[20 : 20 + kept], size)
+                yield CapturedFrame(
+                    (high << 32 | low) * 10**9 // per_second, link, body[20 : 20 + kept], size
+                )
 
 
 def units(options: bytes, order: str) -> int:

@@ -9,9 +9,9 @@ from typing import Any
 
 from crawler.netlog.assembler import Assembler, Traffic
 from crawler.netlog.exchange import MAIN_FRAME, Exchange, Transport
-from recordings.netlog.counting import Counts
+from recordings.netlog.counting import LogCounts
 from recordings.netlog.log import DATA, NetLog
-from recordings.sizes import Sizes
+from recordings.sizes import ResponseSizes
 
 STARTED = "URL_REQUEST_START_JOB"
 
@@ -62,7 +62,7 @@ class NetLogTraffic:
     pages: list[NetLogPage]
     left_out: collections.Counter[str]
     """Requests that are of no page, and events that cannot be read, by reason."""
-    sizes: dict[int, Sizes]
+    sizes: dict[int, ResponseSizes]
     """Sizes by the exchange's id(), where the log has no bytes to tell them."""
     stop_ms: int
     """Time of the last event."""
@@ -71,7 +71,7 @@ class NetLogTraffic:
 def read_traffic(log: NetLog) -> NetLogTraffic:
     """Return the pages of a log, and what was left out."""
     assembler = Assembler()
-    counts = None if log.has_bytes else Counts(assembler, names_data=DATA in log.constants.log_event_types)
+    counts = None if log.has_bytes else LogCounts(assembler, names_data=DATA in log.constants.log_event_types)
     askers: dict[int, Asker] = {}
     by_exchange: dict[int, Asker] = {}
     seen = stop_ms = 0

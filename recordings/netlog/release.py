@@ -23,7 +23,7 @@ from recordings.netlog.packets import Captured, read_captures
 from recordings.netlog.pages import NetLogPage, NetLogTraffic, read_traffic
 from recordings.reading import name_and_content
 from recordings.release import Content, Rules, add_counters, count_values, make_content, source_of, sums_of
-from recordings.rows import CRAWL_ID, MainDocument, PageRows, Row, site_row, visit_row
+from recordings.rows import CRAWL_ID, PageRows, Row, ShownDocument, site_row, visit_row
 from recordings.sizes import NOT_RECORDED
 from schema.recorded import NETLOGS
 from schema.vocabulary import is_covered
@@ -179,7 +179,7 @@ def page_rows(file: NetLogFile, page: NetLogPage, number: int) -> PageRows:
         number,
         host=host_name(final),
         scheme=first.scheme,
-        document=MainDocument(
+        document=ShownDocument(
             page.exchanges.index(document) + 1, document.status, final.scheme, host_name(final)
         ),
         started_at=file.at(page.start_ms),

@@ -27,7 +27,7 @@ from replay.backcast.published import (
 )
 from replay.backcast.services import Shape, pages
 from replay.lab.guest_process import Lab
-from replay.runs.guests import Progress
+from replay.runs.guests import GuestProgress
 
 SHAPES: dict[Service, tuple[Shape, ...]] = {
     "search": (Shape(1, 1),),
@@ -104,7 +104,7 @@ class Calibration:
     """Loads at IW 3, and the choices that they lead to."""
 
     lab: Lab
-    progress: Progress | None = None
+    progress: GuestProgress | None = None
 
     def load(self, center: DataCenter, service: Service, shape: Shape, inputs: Inputs) -> Rows:
         """Load the pages of a service at IW 3."""
@@ -160,7 +160,7 @@ class Calibration:
         )
 
 
-def calibrate(lab: Lab, progress: Progress | None = None) -> Calibrated:
+def calibrate(lab: Lab, progress: GuestProgress | None = None) -> Calibrated:
     """Choose rates, loss and its bursts by search, then shallow queues and shapes,
     all by the paper's figures at IW 3."""
     calibration = Calibration(lab, progress)

@@ -8,7 +8,7 @@ from replay.backcast.measure import Rows, measure
 from replay.backcast.published import BASE, CANDIDATES, DATA_CENTERS, SERVICES, DataCenter, Service, mix
 from replay.backcast.services import pages
 from replay.lab.guest_process import Lab
-from replay.runs.guests import Progress
+from replay.runs.guests import GuestProgress
 
 SEEDS = 3
 FIRST_IDS: dict[Service, int] = {"search": 1, "maps": 101, "photos": 201}
@@ -37,7 +37,7 @@ def count_loads(*, seeds: int = SEEDS) -> int:
 
 
 def run_experiment(
-    lab: Lab, calibrated: Calibrated, *, seeds: int = SEEDS, progress: Progress | None = None
+    lab: Lab, calibrated: Calibrated, *, seeds: int = SEEDS, progress: GuestProgress | None = None
 ) -> Experiment:
     """Load every service at every window."""
     return {

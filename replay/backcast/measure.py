@@ -15,7 +15,7 @@ from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
 from replay.runs.conditions import PLAIN
-from replay.runs.guests import Progress
+from replay.runs.guests import GuestProgress
 from replay.runs.policy import at_once
 from replay.runs.run import replay
 
@@ -61,7 +61,7 @@ def measure(
     *,
     windows: Sequence[int],
     seeds: int = 1,
-    progress: Progress | None = None,
+    progress: GuestProgress | None = None,
 ) -> Rows:
     """Return the rows of all loads of the pages over a data centre's networks."""
     networks = inputs.networks(center)

@@ -9,7 +9,7 @@ import numpy as np
 from replay.backcast.published import DATA_CENTERS, DataCenter
 from replay.networks.copula import RHOS, SOURCE, quantile
 from replay.networks.mlab.joint import MOST_SCORE, NETWORKS, Cloud, low_discrepancy
-from replay.networks.mlab.sample import Sample, draw_sample
+from replay.networks.mlab.sample import NetworkSample, draw_sample
 from replay.networks.profiles import FRAME_BYTES, Population, Profile
 
 SLOWEST_MBPS, LONGEST_RTT_MS = 0.016, 2_900.0
@@ -24,7 +24,7 @@ SHALLOW_QUEUE_BYTES = 16_000
 
 
 @functools.cache
-def strata(center: DataCenter) -> Sample:
+def strata(center: DataCenter) -> NetworkSample:
     """Return the stratified sample of a data centre's networks."""
     normal = NormalDist()
     points = low_discrepancy(NETWORKS, 3)

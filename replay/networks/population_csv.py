@@ -32,7 +32,7 @@ LONGEST_ID = 24
 """Most characters of a population's id."""
 
 
-class Row(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class NetworkRow(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A network of the file; a column without a default is needed."""
 
     bandwidth_kbps: Annotated[float, Meta(ge=16, le=1_000_000)]
@@ -45,7 +45,7 @@ class Row(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     slow_weight: Annotated[float, Meta(ge=0, le=1e15)] | None = None
 
 
-NEEDED = [field.name for field in msgspec.structs.fields(Row) if field.required]
+NEEDED = [field.name for field in msgspec.structs.fields(NetworkRow) if field.required]
 
 
 class PopulationError(Exception):
@@ -97,7 +97,7 @@ def shares_of(weights: Sequence[float]) -> list[float]:
 
 
 def _slow(
-    path: Path, profiles: Sequence[Profile], rows: Sequence[Row], shares: Sequence[float]
+    path: Path, profiles: Sequence[Profile], rows: Sequence[NetworkRow], shares: Sequence[float]
 ) -> tuple[str, tuple[tuple[str, float], ...]]:
     """Return what the slow part is, and its weights: the file's slow_weight, or the slowest quarter."""
     slow_weights = [row.slow_weight for row in rows if row.slow_weight is not None]
@@ -122,7 +122,7 @@ def slow_part(profiles: Sequence[Profile], shares: Sequence[float]) -> tuple[tup
     return tuple(slowest)
 
 
-def _profile(name: str, row: Row, source: str) -> Profile:
+def _profile(name: str, row: NetworkRow, source: str) -> Profile:
     """Return the profile of a row; by default the uplink is a quarter of the downlink and the queue is
     QUEUE_BYTES."""
     down_bps = round(1000 * row.bandwidth_kbps)
@@ -157,7 +157,7 @@ def _number(text: str) -> float | str:
         return text
 
 
-def _rows(path: Path, content: str) -> Iterator[Row]:
+def _rows(path: Path, content: str) -> Iterator[NetworkRow]:
     count = 0
     try:
         reader = csv.DictReader(io.StringIO(content.removeprefix("\ufeff"), newline=""), strict=True)
@@ -174,7 +174,7 @@ def _rows(path: Path, content: str) -> Iterator[Row]:
             if None in row.values():
                 raise PopulationError(f"{path}, line {reader.line_num}: fewer values than columns")
             try:
-                yield msgspec.convert({name: _number(value) for name, value in row.items()}, Row)
+                yield msgspec.convert({name: _number(value) for name, value in row.items()}, NetworkRow)
             except msgspec.ValidationError as exc:
                 raise PopulationError(f"{path}, line {reader.line_num}: {exc}") from exc
     except csv.Error as exc:

@@ -10,10 +10,10 @@ from replay.lab.guest_process import Lab
 from replay.networks.populations import profile
 from replay.networks.profiles import Profile
 from replay.published.reproduction import (
+    ComparedValue,
     Criterion,
     Place,
     Reproduction,
-    Row,
     at_least,
     at_most,
     make_reproduction,
@@ -91,10 +91,10 @@ def summarise(gains: Gains) -> tuple[Summary, Summary, Summary]:
     )
 
 
-def gain_rows(summary: Iterable[Summary], gains: Gains) -> Iterator[Row]:
+def gain_rows(summary: Iterable[Summary], gains: Gains) -> Iterator[ComparedValue]:
     """Yield the summary beside the paper's, then the gain of each upload."""
     for line in summary:
-        yield Row(
+        yield ComparedValue(
             what=f"{line.what}: time saved by IW 30",
             unit="%",
             published=100 * line.published,
@@ -103,7 +103,7 @@ def gain_rows(summary: Iterable[Summary], gains: Gains) -> Iterator[Row]:
         )
     for case, by_size in gains.items():
         for size, gain in by_size.items():
-            yield Row(
+            yield ComparedValue(
                 what=f"{case}, {size:,} KB: time saved by IW 30",
                 unit="%",
                 ours=100 * gain,
@@ -112,7 +112,7 @@ def gain_rows(summary: Iterable[Summary], gains: Gains) -> Iterator[Row]:
 
 
 def criteria(
-    rounds: Sequence[Row], summary: tuple[Summary, Summary, Summary], gains: Gains
+    rounds: Sequence[ComparedValue], summary: tuple[Summary, Summary, Summary], gains: Gains
 ) -> Iterator[Criterion]:
     """Yield exact rounds, gains within a factor of two, and the order of the cases."""
     differing = sum(row.ours != row.published for row in rounds)
@@ -127,10 +127,10 @@ def criteria(
     yield at_least("the best gain on the train, less the mean static one", train.ours - static.ours, 0)
 
 
-def equation_rows() -> list[Row]:
+def equation_rows() -> list[ComparedValue]:
     """Return the rounds of equation 6 as published and by our arithmetic."""
     return [
-        Row(
+        ComparedValue(
             what=f"eq. 6: {example.get('segments') or example['bytes']:,} "
             f"{'segments' if 'segments' in example else 'B'}, IW {example['iw']}",
             unit="rounds",

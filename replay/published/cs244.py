@@ -10,10 +10,10 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, Profile, symmetric
 from replay.published.reproduction import (
     ORACLES,
+    ComparedValue,
     Criterion,
     Place,
     Reproduction,
-    Row,
     at_most,
     error_criteria,
     make_reproduction,
@@ -98,14 +98,16 @@ class PublishedCell:
 def run(lab: Lab) -> Reproduction:
     """Measure all cells of the raw run with both shapers."""
     cells = read_cells()
-    rows: list[Row] = []
+    rows: list[ComparedValue] = []
     criteria: list[Criterion] = []
     times_by_shaper: dict[str, list[float]] = {}
     for shaper, name in SHAPERS.items():
         files = [cell.file for cell in cells]
         times = race(lab, files, shaper=shaper, congestion_control=CONGESTION_CONTROL)
         times_rows = [
-            Row(what=f"{cell.what}, {name}", unit="s", published=cell.seconds, ours=time.flows[0].seconds)
+            ComparedValue(
+                what=f"{cell.what}, {name}", unit="s", published=cell.seconds, ours=time.flows[0].seconds
+            )
             for cell, time in zip(cells, times, strict=True)
         ]
         times_by_shaper[shaper] = [row.ours for row in times_rows]
@@ -199,7 +201,9 @@ def totals(cells: Sequence[PublishedCell], seconds: Sequence[float]) -> dict[tup
     return {key: [by_window[iw] for iw in sorted(by_window)] for key, by_window in by_place.items()}
 
 
-def figure_rows(cells: Sequence[PublishedCell], ours_rows: Sequence[Row], shaper: str) -> Iterator[Row]:
+def figure_rows(
+    cells: Sequence[PublishedCell], ours_rows: Sequence[ComparedValue], shaper: str
+) -> Iterator[ComparedValue]:
     """Yield the gains of the rerun's figures, total time at IW 3 over total time at IW 10 less 1,
     and the totals by window."""
     theirs = totals(cells, [cell.seconds for cell in cells])
@@ -211,7 +215,7 @@ def figure_rows(cells: Sequence[PublishedCell], ours_rows: Sequence[Row], shaper
             what, unit, series = "gain of IW 10 over 3", "%", "gain"
             published, ours = (100 * (slow / fast - 1) for slow, fast in (theirs[experiment, x], both))
         panel = PANELS[experiment]
-        yield Row(
+        yield ComparedValue(
             what=f"{panel} {x}: {what}, {shaper}",
             unit=unit,
             published=published,
@@ -294,8 +298,8 @@ EXPLANATIONS = {
 
 
 def explain(
-    files: Sequence[Race], measured: Sequence[Row], shaper: str, name: str
-) -> tuple[list[Row], Criterion]:
+    files: Sequence[Race], measured: Sequence[ComparedValue], shaper: str, name: str
+) -> tuple[list[ComparedValue], Criterion]:
     """Return a row for each cell beyond LARGEST that an effect explains, and the criterion that it is all of
     them."""
     rows, unexplained = [], 0
@@ -303,7 +307,9 @@ def explain(
         if row.difference is None or abs(row.difference) <= LARGEST:
             continue
         trials = (
-            Row(what=f"{row.what}, if {effect.what}", unit=row.unit, published=row.published, ours=seconds)
+            ComparedValue(
+                what=f"{row.what}, if {effect.what}", unit=row.unit, published=row.published, ours=seconds
+            )
             for effect in EXPLANATIONS[shaper]
             if (seconds := effect.predict(file, row.ours)) is not None
         )
@@ -341,7 +347,7 @@ def gain_criterion(published: Sequence[float], trials: Sequence[Sequence[float]]
     )
 
 
-def difference(row: Row) -> float:
+def difference(row: ComparedValue) -> float:
     """Return the absolute relative difference of a row that has one."""
     assert row.difference is not None
     return abs(row.difference)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from replay.lab.guest_process import Lab
 from replay.published import baidu, cs244, dukkipati, fld, ietf77, linkedin, rfc6928
-from replay.published.reproduction import Reproduction, Row
+from replay.published.reproduction import ComparedValue, Reproduction
 
 REPRODUCTIONS: dict[str, Callable[[Lab], Reproduction]] = {
     "rfc6928-rounds": rfc6928.run,
@@ -81,7 +81,7 @@ def table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return written.getvalue()
 
 
-def cells(row: Row) -> tuple[str, ...]:
+def cells(row: ComparedValue) -> tuple[str, ...]:
     """Return a value as a row of the table; what is unknown is empty."""
     published = "" if row.published is None else f"{row.published:.5g}"
     difference = "" if row.difference is None else f"{row.difference:+.1%}"

@@ -11,13 +11,13 @@ import numpy as np
 
 from replay.lab.guest_process import Lab
 from replay.networks.copula import RHOS, SOURCE
-from replay.published.dukkipati_clients import DATA_CENTER, SLOWEST_KBPS, Client, draw
+from replay.published.dukkipati_clients import DATA_CENTER, SLOWEST_KBPS, PublishedClient, draw
 from replay.published.reproduction import (
     FACTOR,
+    ComparedValue,
     Criterion,
     Place,
     Reproduction,
-    Row,
     at_least,
     at_most,
     beyond_factor,
@@ -44,7 +44,7 @@ SPEARMAN = 0.8
 CONGESTION_CONTROL = "cubic"
 
 
-PANELS: dict[str, tuple[str, Callable[[Client], float]]] = {
+PANELS: dict[str, tuple[str, Callable[[PublishedClient], float]]] = {
     "fig5_rtt_ms": ("Fig 5, RTT, ms", lambda client: client.rtt_ms),
     "fig5_bw_kbps": ("Fig 5, bandwidth, kbps", lambda client: client.kbps),
     "fig5_bdp_B": ("Fig 5, BDP, bytes", lambda client: client.bdp_bytes),
@@ -89,17 +89,17 @@ def run(lab: Lab) -> Reproduction:
 def panel_results(
     panel: Sequence[Mapping[str, Any]],
     name: str,
-    value: Callable[[Client], float],
-    clients: Sequence[Client],
+    value: Callable[[PublishedClient], float],
+    clients: Sequence[PublishedClient],
     gains: Sequence[float],
-) -> tuple[list[Row], tuple[Criterion, Criterion]]:
+) -> tuple[list[ComparedValue], tuple[Criterion, Criterion]]:
     """Return the rows of a figure's panel with a row for each bucket, and criteria for the signs and order of
     the gains."""
     buckets = group_gains(clients, gains, [bucket["bucket"] for bucket in panel], value)
     ours = [statistics.fmean(bucket) for bucket in buckets]
     published = [bucket["abs_ms"] for bucket in panel]
     rows = [
-        Row(
+        ComparedValue(
             what=f"{name} {bucket['bucket']}: gain of IW 10 over 3 ({len(values):,} clients)",
             unit="ms",
             published=bucket["abs_ms"],
@@ -115,7 +115,7 @@ def panel_results(
     )
 
 
-def table_rows(clients: Sequence[Client]) -> list[Row]:
+def table_rows(clients: Sequence[PublishedClient]) -> list[ComparedValue]:
     """Return the gains of the mean and of quantiles of the latency, beside Table 3's."""
     published = TABLE_3[DATA_CENTER]
     before, after = (np.array([client.latency_ms(iw) for client in clients]) for iw in (3, 10))
@@ -125,7 +125,7 @@ def table_rows(clients: Sequence[Client]) -> list[Row]:
         ours = np.percentile(before, share) - np.percentile(after, share)
         named.append((f"p{share}", base - exp, float(ours)))
     return [
-        Row(
+        ComparedValue(
             what=f"Table 3: gain of IW 10 over 3, {name}",
             unit="ms",
             published=theirs,
@@ -136,11 +136,11 @@ def table_rows(clients: Sequence[Client]) -> list[Row]:
     ]
 
 
-def mean_rows(ours: float) -> list[Row]:
+def mean_rows(ours: float) -> list[ComparedValue]:
     """Return the mean gain that each panel implies by its buckets and their shares, beside that of our
     clients."""
     return [
-        Row(
+        ComparedValue(
             what=f"{name}: mean gain of the buckets by their shares",
             unit="ms",
             published=sum(bucket["share_pct"] * bucket["abs_ms"] for bucket in FIGURES[panel])
@@ -151,7 +151,7 @@ def mean_rows(ours: float) -> list[Row]:
     ]
 
 
-def why_figure_2_differs(means: Sequence[Row]) -> str:
+def why_figure_2_differs(means: Sequence[ComparedValue]) -> str:
     """Return what the paper's own figures say of the mean gain from IW 3 to 10."""
     second = FIGURES["fig2_iw_latency_ms"]
     after, before = TABLE_3[DATA_CENTER]["mean"]
@@ -167,7 +167,10 @@ def why_figure_2_differs(means: Sequence[Row]) -> str:
 
 
 def group_gains(
-    clients: Sequence[Client], gains: Sequence[float], names: Sequence[str], value: Callable[[Client], float]
+    clients: Sequence[PublishedClient],
+    gains: Sequence[float],
+    names: Sequence[str],
+    value: Callable[[PublishedClient], float],
 ) -> list[list[float]]:
     """Return the gains of the clients in each bucket."""
     edges = [upper_edge(name) for name in names]
@@ -186,13 +189,13 @@ def upper_edge(name: str) -> float:
     return float("inf") if name.startswith(">") else float(re.findall(r"[0-9]+", name)[-1])
 
 
-def kernel_rows(lab: Lab, clients: Sequence[Client]) -> list[Row]:
+def kernel_rows(lab: Lab, clients: Sequence[PublishedClient]) -> list[ComparedValue]:
     """Return the durations of searches by arithmetic and over the kernel, from the first SYN."""
     searches = [client.search(number, iw) for number, client in enumerate(clients) for iw in (3, 10)]
     times = race(lab, searches, shaper="netem", congestion_control=CONGESTION_CONTROL)
     pairs = [(client, iw) for client in clients for iw in (3, 10)]
     return [
-        Row(
+        ComparedValue(
             what=f"arithmetic against kernel: {client.kbps:.0f} kbps, {client.rtt_ms:.0f} ms, "
             f"{client.size_bytes:,} B, IW {iw}",
             unit="ms",
@@ -203,12 +206,14 @@ def kernel_rows(lab: Lab, clients: Sequence[Client]) -> list[Row]:
     ]
 
 
-def knee(clients: Sequence[Client], published: Mapping[str, float]) -> tuple[list[Row], Criterion]:
+def knee(
+    clients: Sequence[PublishedClient], published: Mapping[str, float]
+) -> tuple[list[ComparedValue], Criterion]:
     """Return the mean gains over IW 3, and the criterion that the knee is the paper's."""
     means = {iw: statistics.fmean(client.search_ms(iw) for client in clients) for iw in KNEE_WINDOWS}
     theirs = {int(iw): value for iw, value in published.items()}
     rows = [
-        Row(
+        ComparedValue(
             what=f"Fig 2: IW {iw} against 3, mean gain",
             unit="ms",
             published=theirs[3] - theirs[iw],

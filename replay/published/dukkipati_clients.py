@@ -30,7 +30,7 @@ UPLINK_BPS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class PublishedClient:
     """A client: its network and the size of its search response."""
 
     kbps: float
@@ -88,7 +88,7 @@ class Client:
         return download(where, policy=Policy(iw), request_bytes=REQUEST_BYTES, response_bytes=self.size_bytes)
 
 
-def draw(count: int, *, data_center: str = DATA_CENTER) -> list[Client]:
+def draw(count: int, *, data_center: str = DATA_CENTER) -> list[PublishedClient]:
     """Draw clients of a population, the same ones every time."""
     generator = random.Random(SEED)  # noqa: S311  # a sample, not a secret
     normal = NormalDist()
@@ -99,7 +99,7 @@ def draw(count: int, *, data_center: str = DATA_CENTER) -> list[Client]:
         first, second = generator.gauss(0, 1), generator.gauss(0, 1)
         other = rho * first + (1 - rho**2) ** 0.5 * second
         clients.append(
-            Client(
+            PublishedClient(
                 kbps=max(SLOWEST_KBPS, quantile("bw_kbps", data_center, normal.cdf(first))),
                 rtt_ms=max(1.0, quantile("rtt_ms", data_center, normal.cdf(other))),
                 size_bytes=max(1, round(interpolate(shares, sizes, generator.random()))),

@@ -12,9 +12,9 @@ import numpy as np
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, Profile, symmetric
 from replay.published.reproduction import (
+    ComparedValue,
     Place,
     Reproduction,
-    Row,
     at_least,
     at_most,
     make_reproduction,
@@ -96,7 +96,7 @@ def slower(ratios: Sequence[float]) -> int:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Interval:
+class RatioInterval:
     """The median ratio of the bursts' times over runs drawn again with replacement (bootstrap)."""
 
     low: float
@@ -108,14 +108,14 @@ class Interval:
     few_below: float
     """Share of draws of FEW_REPEATS runs whose median ratio is below LEAST_RATIO."""
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[ComparedValue]:
         """Yield both intervals."""
         for repeats, low, high in (
             (REPEATS, self.low, self.high),
             (FEW_REPEATS, self.few_low, self.few_high),
         ):
             for which, bound in (("lower", low), ("upper", high)):
-                yield Row(
+                yield ComparedValue(
                     what=f"wan: median ratio with {repeats} runs, {which} bound", unit="times", ours=bound
                 )
 
@@ -131,13 +131,13 @@ class Interval:
         )
 
 
-def interval(raced: Mapping[int, Outcomes]) -> Interval:
+def interval(raced: Mapping[int, Outcomes]) -> RatioInterval:
     """Return the interval of the median ratio, by the number of background flows."""
     generator = np.random.default_rng(2012)
     low, high = np.quantile(draw_medians(raced, REPEATS, generator), [0.025, 0.975])
     few = draw_medians(raced, FEW_REPEATS, generator)
     few_low, few_high = np.quantile(few, [0.025, 0.975])
-    return Interval(
+    return RatioInterval(
         low=float(low),
         high=float(high),
         few_low=float(few_low),
@@ -168,7 +168,7 @@ def race_controls(lab: Lab, where: Profile, count: int, *, repeats: int = REPEAT
     return {control: race_all(lab, where, count, control, repeats) for control in CONTROLS}
 
 
-def case_rows(where: Profile, count: int, outcomes: Outcomes) -> Iterator[Row]:
+def case_rows(where: Profile, count: int, outcomes: Outcomes) -> Iterator[ComparedValue]:
     """Yield durations of both kinds of bursts, and the delay of the background flows."""
     fld, reno = (mean_seconds(outcomes[control]) for control in CONTROLS)
     published = PUBLISHED[count] if where is WAN else {"fld_s": [None] * 4, "reno_s": [None] * 4}
@@ -177,7 +177,7 @@ def case_rows(where: Profile, count: int, outcomes: Outcomes) -> Iterator[Row]:
         name = f"{label}, burst {number + 1}"
         theirs = published["fld_s"][number], published["reno_s"][number]
         for control, seconds, means in zip(("FLD_TCP", "Reno"), theirs, (fld, reno), strict=True):
-            yield Row(
+            yield ComparedValue(
                 what=f"{name}, {control}",
                 unit="s",
                 published=seconds,
@@ -189,14 +189,14 @@ def case_rows(where: Profile, count: int, outcomes: Outcomes) -> Iterator[Row]:
                 ),
             )
         ratio = theirs[1] / theirs[0] if theirs[0] else None
-        yield Row(
+        yield ComparedValue(
             what=f"{name}, Reno over FLD_TCP",
             unit="x",
             published=ratio,
             ours=reno[count + number] / fld[count + number],
         )
     delay = 100 * (max(fld[:count]) / max(reno[:count]) - 1)
-    yield Row(what=f"{label}: background delayed by FLD_TCP", unit="%", ours=delay)
+    yield ComparedValue(what=f"{label}: background delayed by FLD_TCP", unit="%", ours=delay)
 
 
 def race_all(lab: Lab, where: Profile, count: int, control: str, repeats: int) -> list[RaceOutcome]:

@@ -11,13 +11,13 @@ from releases.slow_start import MSS
 from replay.lab.guest_process import Lab, usable_cpus
 from replay.networks.copula import RHOS
 from replay.networks.profiles import Profile
-from replay.published.dukkipati_clients import Client, draw
+from replay.published.dukkipati_clients import PublishedClient, draw
 from replay.published.reproduction import (
     FACTOR,
+    ComparedValue,
     Criterion,
     Place,
     Reproduction,
-    Row,
     at_least,
     at_most,
     beyond_factor,
@@ -158,7 +158,7 @@ def both_windows(lab: Lab, center: str, name: str, count: int) -> dict[int, Meas
     }
 
 
-def recipe(name: str, client: Client, number: int) -> Recipe:
+def recipe(name: str, client: PublishedClient, number: int) -> Recipe:
     """Return the page of a client: all responses requested at once, over HTTP/1.1 without TLS."""
     maps = name == "maps"
     sizes = [TILE_BYTES] * TILES if maps else [client.size_bytes]
@@ -175,7 +175,7 @@ def recipe(name: str, client: Client, number: int) -> Recipe:
     )
 
 
-def network(center: str, client: Client, number: int) -> Profile:
+def network(center: str, client: PublishedClient, number: int) -> Profile:
     """Return the network of a client."""
     return client.network(f"{center}-{number}", max(client.down_bps // 4, LEAST_UP_BPS))
 
@@ -198,18 +198,18 @@ def gain(results: Results, center: str, name: str, share: int) -> float:
     return float(100 * (base - exp) / base)
 
 
-def table_rows(results: Results) -> Iterator[Row]:
+def table_rows(results: Results) -> Iterator[ComparedValue]:
     """Yield gains and retransmissions beside those of the slides."""
     for center, name in APPLICATIONS:
         for share, exp, base in published_latencies(center, name):
-            yield Row(
+            yield ComparedValue(
                 what=f"{center}, {name}: gain at p{share} in ms",
                 unit="ms",
                 published=base - exp,
                 ours=gain_ms(results, center, name, share),
                 place=Place(f"{name}: gain of IW 10 over 3 in ms, by quantile", center, f"p{share}"),
             )
-            yield Row(
+            yield ComparedValue(
                 what=f"{center}, {name}: gain at p{share}",
                 unit="%",
                 published=100 * (base - exp) / base,
@@ -217,7 +217,7 @@ def table_rows(results: Results) -> Iterator[Row]:
                 place=Place(f"{name}: gain of IW 10 over 3 by quantile", center, f"p{share}"),
             )
         for iw, published in zip((10, 3), ORACLE["retransmission_pct"][center][name], strict=True):
-            yield Row(
+            yield ComparedValue(
                 what=f"{center}, {name}: segments retransmitted at IW {iw}",
                 unit="%",
                 published=published,
@@ -225,15 +225,17 @@ def table_rows(results: Results) -> Iterator[Row]:
                 place=Place(f"Segments retransmitted at IW {iw}", "share", f"{center}, {name}"),
             )
         refused = results[center, name, 3].refused
-        yield Row(what=f"{center}, {name}: clients refused", unit="", ours=refused)
+        yield ComparedValue(what=f"{center}, {name}: clients refused", unit="", ours=refused)
     window = HOSTS * CONNECTIONS * min(10, -(-TILE_BYTES // MSS))
-    yield Row(what="Maps: segments in the first flights at IW 10", unit="", published=100, ours=window)
+    yield ComparedValue(
+        what="Maps: segments in the first flights at IW 10", unit="", published=100, ours=window
+    )
 
 
-def competing_rows(lab: Lab) -> Sequence[Row]:
+def competing_rows(lab: Lab) -> Sequence[ComparedValue]:
     """Return the short flows at IW 3 beside flows at either window, through the queue of the median
     client."""
-    where = network("AvgDC", Client(kbps=1200, rtt_ms=70, size_bytes=SHORT_BYTES), 0)
+    where = network("AvgDC", PublishedClient(kbps=1200, rtt_ms=70, size_bytes=SHORT_BYTES), 0)
 
     def flow(iw: int, begins_s: float) -> Flow:
         return Flow(policy=Policy(iw), request_bytes=400, response_bytes=SHORT_BYTES, begins_s=begins_s)
@@ -255,7 +257,7 @@ def competing_rows(lab: Lab) -> Sequence[Row]:
         for outcome in outcomes
     ]
     return [
-        Row(
+        ComparedValue(
             what=f"a flow at IW 3 of {SHORT_BYTES:,} B among {COMPETING_FLOWS} at IW {iw}, mean",
             unit="ms",
             ours=mean,

@@ -12,9 +12,9 @@ from replay.lab.guest_process import Lab
 from replay.networks.populations import LONG_RTT_MBPS, LONG_RTTS_MS, long_rtt
 from replay.networks.profiles import Profile
 from replay.published.reproduction import (
+    ComparedValue,
     Place,
     Reproduction,
-    Row,
     at_least,
     at_most,
     make_reproduction,
@@ -149,22 +149,22 @@ def by_level(gains: Floats) -> Iterator[tuple[str, float]]:
         yield level, sum(level_gains) / len(level_gains)
 
 
-def rows(gains: dict[str, Floats], bounds: dict[str, tuple[float, float]]) -> Iterator[Row]:
+def rows(gains: dict[str, Floats], bounds: dict[str, tuple[float, float]]) -> Iterator[ComparedValue]:
     """Yield mean, interval, means by level and losses of each candidate, then the gain of each cell."""
     for name, cell_gains in gains.items():
         mean = 100 * float(cell_gains.mean())
         published = 100 * sum(PUBLISHED) / 2 if name == ORACLE["best"] else None
-        yield Row(what=f"{name}: mean gain", unit="%", published=published, ours=mean)
+        yield ComparedValue(what=f"{name}: mean gain", unit="%", published=published, ours=mean)
         for which, bound in zip(("lower", "upper"), bounds[name], strict=True):
-            yield Row(what=f"{name}: {which} bound over seeds", unit="%", ours=100 * bound)
+            yield ComparedValue(what=f"{name}: {which} bound over seeds", unit="%", ours=100 * bound)
         for level, gain in by_level(cell_gains):
-            yield Row(what=f"{name}: mean gain at {level}", unit="%", ours=100 * gain)
+            yield ComparedValue(what=f"{name}: mean gain at {level}", unit="%", ours=100 * gain)
         lost = int((cell_gains < 0).sum())
-        yield Row(what=f"{name}: cells of {len(cell_gains)} that lose", unit="", ours=lost)
-        yield Row(what=f"{name}: worst cell", unit="%", ours=100 * float(cell_gains.min()))
+        yield ComparedValue(what=f"{name}: cells of {len(cell_gains)} that lose", unit="", ours=lost)
+        yield ComparedValue(what=f"{name}: worst cell", unit="%", ours=100 * float(cell_gains.min()))
     for name, cell_gains in gains.items():
         for (where, size), gain in zip(grid(), cell_gains, strict=True):
-            yield Row(
+            yield ComparedValue(
                 what=f"{name}: {where.id}, {size:,} B",
                 unit="%",
                 ours=100 * float(gain),

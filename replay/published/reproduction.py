@@ -21,7 +21,7 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
+class ComparedValue:
     """A published value and ours."""
 
     what: str
@@ -81,7 +81,7 @@ class Reproduction:
     title: str
     source: str
     method: str
-    rows: tuple[Row, ...]
+    rows: tuple[ComparedValue, ...]
     criteria: tuple[Criterion, ...]
     reading: str
     """A paragraph: what the comparison shows, and why it differs where it does."""
@@ -124,7 +124,7 @@ def make_reproduction(
     constants: Mapping[str, object],
     *,
     source: str,
-    rows: Iterable[Row],
+    rows: Iterable[ComparedValue],
     criteria: Iterable[Criterion],
     **values: object,
 ) -> Reproduction:
@@ -133,7 +133,7 @@ def make_reproduction(
     return Reproduction(id=name, source=source, rows=tuple(rows), criteria=tuple(criteria), **texts)
 
 
-def errors(rows: Sequence[Row]) -> list[float]:
+def errors(rows: Sequence[ComparedValue]) -> list[float]:
     """Return the absolute relative differences of the rows, ascending; rows without a published value are
     left out."""
     return sorted(abs(row.difference) for row in rows if row.difference is not None)
@@ -157,7 +157,7 @@ def beyond_factor(pairs: Iterable[tuple[float, float]]) -> int:
 
 
 def error_criteria(
-    rows: Sequence[Row], *, what: str, median: float, p90: float
+    rows: Sequence[ComparedValue], *, what: str, median: float, p90: float
 ) -> tuple[Criterion, Criterion]:
     """Return the criteria for the median and the 90th percentile (inclusive, linear) of the relative
     error."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from releases.slow_start import MSS_TIMESTAMPS, delayed_ack_rounds, linux_flights
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
-from replay.published.reproduction import Place, Reproduction, Row, at_most, make_reproduction
+from replay.published.reproduction import ComparedValue, Place, Reproduction, at_most, make_reproduction
 from replay.runs.calibration import Flight, count_flights
 from replay.runs.guests import measure_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
@@ -42,7 +42,7 @@ CONGESTION_CONTROL = "reno"
 def run(lab: Lab) -> Reproduction:
     """Compute the table by arithmetic, and measure its transfers over the kernel."""
     arithmetic = [
-        Row(
+        ComparedValue(
             what=f"{count} segments, IW {iw}",
             unit="rounds",
             published=published,
@@ -65,12 +65,12 @@ def run(lab: Lab) -> Reproduction:
     )
 
 
-def differing(rows: Sequence[Row]) -> int:
+def differing(rows: Sequence[ComparedValue]) -> int:
     """Return the number of rows whose two values differ."""
     return sum(row.ours != row.published for row in rows)
 
 
-def kernel_rows(lab: Lab) -> list[Row]:
+def kernel_rows(lab: Lab) -> list[ComparedValue]:
     """Return the rounds of the kernel beside the arithmetic of its rule."""
     flights = [
         Flight(id=f"{count}-{iw}", host=FIRST_ORIGIN, iw=iw, bytes=count * MSS_TIMESTAMPS)
@@ -79,7 +79,7 @@ def kernel_rows(lab: Lab) -> list[Row]:
     ]
     measured = measure_flights(lab, WIDE, flights, congestion_control=CONGESTION_CONTROL)
     return [
-        Row(
+        ComparedValue(
             what=f"{flight.bytes // MSS_TIMESTAMPS} segments, IW {flight.iw}, Linux",
             unit="rounds",
             published=linux_flights(flight.bytes, iw=flight.iw),

@@ -24,7 +24,7 @@ MOST_ORIGINS = 250
 SELFTEST_ORIGINS = 4
 
 
-class Progress(Protocol):
+class GuestProgress(Protocol):
     """A counter of finished cells, such as tqdm."""
 
     def update(self, n: float = 1, /) -> object:
@@ -59,7 +59,7 @@ class Guest:
         lab: Lab,
         *,
         cpus: Sequence[int] | None = None,
-        progress: Progress | None = None,
+        progress: GuestProgress | None = None,
         shaper: str = "tbf",
         silence_s: float = SILENCE_S,
         congestion_control: str = "cubic",
@@ -89,7 +89,7 @@ class Guest:
                 lab,
                 work,
                 [recipe.to_text() for recipe in self.recipes],
-                Listener(self, progress).take,
+                GuestListener(self, progress).take,
                 cpus=cpus,
                 silence_s=silence_s,
             )
@@ -197,13 +197,13 @@ def load_commands(cells: Sequence[Cell], numbers: Mapping[Recipe, int]) -> Itera
         yield cell.command(numbers[cell.recipe])
 
 
-class Listener:
+class GuestListener:
     """Assigns a guest's answers to its jobs."""
 
     lock = threading.Lock()
     """Held while the progress is updated, which all guests share."""
 
-    def __init__(self, guest: Guest, progress: Progress | None) -> None:
+    def __init__(self, guest: Guest, progress: GuestProgress | None) -> None:
         self.guest = guest
         self.progress = progress
         self.jobs = iter(guest.jobs)

@@ -22,11 +22,11 @@ import pyarrow as pa
 from replay.errors import ReplayError
 from replay.lab.guest_process import Lab, usable_cpus
 from replay.runs.cells import Cell
-from replay.runs.guests import Progress
+from replay.runs.guests import GuestProgress
 from replay.runs.price import core_seconds
 from replay.runs.replay_folder import count_states, guest_facts, read_cells, store_loads
 from replay.runs.responses import read_responses, response_tables
-from replay.runs.run import Result, replay, share_out, sort_key
+from replay.runs.run import ReplayResult, replay, share_out, sort_key
 from schema.computed_tables import CELL_KEY
 from storage.signatures import Signer
 from storage.sums import broken_sums
@@ -37,7 +37,7 @@ PART_S = 60.0
 MOST = 1000
 """Most parts of a run."""
 
-Replayer = Callable[[Sequence[Cell], int], Result]
+Replayer = Callable[[Sequence[Cell], int], ReplayResult]
 """Replays a part on one guest; the number is the part's, from 0."""
 
 
@@ -87,7 +87,7 @@ def count_whole_parts(stage: Path, plan: Mapping[str, Any], total: int) -> int:
     return sum(fault_of(folder, plan) is None for folder in part_folders(stage, total))
 
 
-def write_part(folder: Path, result: Result, plan: Mapping[str, Any]) -> None:
+def write_part(folder: Path, result: ReplayResult, plan: Mapping[str, Any]) -> None:
     """Write a part; an older one stays until the new one is complete."""
     responses = response_tables(result) if plan["responses"] else None
     store_loads(folder, "part", result.table, {"plan": plan, **guest_facts(result)}, responses)
@@ -124,8 +124,13 @@ def replay_parts(
 
 
 def replay_part(
-    lab: Lab, cells: Sequence[Cell], number: int, *, progress: Progress | None = None, responses: bool = False
-) -> Result:
+    lab: Lab,
+    cells: Sequence[Cell],
+    number: int,
+    *,
+    progress: GuestProgress | None = None,
+    responses: bool = False,
+) -> ReplayResult:
     """Replay a part on one guest; each number begins to look for a free CPU at another place."""
     cpus = usable_cpus()
     first = number % len(cpus)

@@ -25,7 +25,7 @@ from replay.runs.cells import Cell
 from replay.runs.conditions import BACKGROUND_IW
 from replay.runs.policy import PACED
 from replay.runs.responses import write_responses
-from replay.runs.run import Result
+from replay.runs.run import ReplayResult
 from schema.computed_tables import CELL
 from storage.signatures import Signer
 from storage.staging import put_in_place
@@ -115,7 +115,7 @@ def count_states(table: pa.Table) -> dict[str, int]:
     return {state: states[state] for state in ("done", "refused", "failed")}
 
 
-def guest_facts(result: Result) -> dict[str, Any]:
+def guest_facts(result: ReplayResult) -> dict[str, Any]:
     """Return the number of guests, their calibration checks and failures; how long they took is no fact of a
     replay, which made again has the same checksums."""
     return {

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from replay.runs.cells import Cell, milliseconds
-from replay.runs.run import Result, judge_cells
+from replay.runs.run import ReplayResult, judge_cells
 from schema.computed_tables import CELL_KEY, REPLAYED_RESPONSE
 
 FILE = "responses.parquet"
@@ -28,7 +28,7 @@ def read_responses(folder: Path) -> Iterator[pa.Table]:
             yield file.read_row_group(number)
 
 
-def response_tables(result: Result) -> Iterator[pa.Table]:
+def response_tables(result: ReplayResult) -> Iterator[pa.Table]:
     """Yield the responses of each load that is done, in the order of the cells."""
     for row, cell, answer in judge_cells(result.guests):
         if row["state"] == "done" and answer is not None:

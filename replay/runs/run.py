@@ -16,7 +16,7 @@ from replay.lab.guest_process import SILENCE_S, Lab, usable_cpus
 from replay.runs.calibration import CalibrationCheck, calibration_checks
 from replay.runs.cells import Cell, row
 from replay.runs.conditions import Conditions
-from replay.runs.guests import Guest, Progress, guest_for
+from replay.runs.guests import Guest, GuestProgress, guest_for
 from replay.runs.policy import Policy
 from schema.computed_tables import CELL
 
@@ -25,7 +25,7 @@ ROWS_AT_ONCE = 1_000
 
 
 @dataclass(kw_only=True, slots=True)
-class Result:
+class ReplayResult:
     """The outcome of a replay."""
 
     table: pa.Table
@@ -50,12 +50,12 @@ def replay(
     cells: Sequence[Cell],
     *,
     guests: int,
-    progress: Progress | None = None,
+    progress: GuestProgress | None = None,
     shaper: str = "tbf",
     silence_s: float = SILENCE_S,
     responses: bool = False,
     cpus: Sequence[int] | None = None,
-) -> Result:
+) -> ReplayResult:
     """Run all cells on at most `guests` guests, each on its own CPU; rows are sorted by cell.
 
     Loads by an alias route run in guests of their own, in reverse order: what equals is then not due to guest
@@ -90,7 +90,7 @@ def replay(
     return result_of(ended_guests, programs=lab.sums())
 
 
-def result_of(guests: list[Guest], *, programs: dict[str, str]) -> Result:
+def result_of(guests: list[Guest], *, programs: dict[str, str]) -> ReplayResult:
     """Return the outcome of guests that have ended: their calibration checks, and a row for each cell."""
     check_calibrations(guests)
     rows = (row for row, _, _ in judge_cells(guests))
@@ -99,7 +99,7 @@ def result_of(guests: list[Guest], *, programs: dict[str, str]) -> Result:
         for batch in iter(lambda: list(itertools.islice(rows, ROWS_AT_ONCE)), [])
     ]
     table = pa.Table.from_batches(batches, schema=CELL).combine_chunks()
-    return Result(table=table, guests=guests, programs=programs)
+    return ReplayResult(table=table, guests=guests, programs=programs)
 
 
 def check_calibrations(guests: Sequence[Guest]) -> None:

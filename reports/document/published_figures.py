@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 
 from releases.chart_theme import LIGHT, LOCALE
-from replay.published.reproduction import Reproduction, Row
+from replay.published.reproduction import ComparedValue, Reproduction
 from reports.document.theme import AXIS, LEGEND, svg
 
 COLUMNS = 2
@@ -28,7 +28,7 @@ TITLES = {"%": "percent", "ms": "milliseconds", "s": "seconds", "rounds": "round
 
 def figure(reproduction: Reproduction) -> str | None:
     """Draw all panels as one SVG; None if no row has a place."""
-    panels: dict[str, list[Row]] = {}
+    panels: dict[str, list[ComparedValue]] = {}
     for row in reproduction.rows:
         if row.place:
             panels.setdefault(row.place.panel, []).append(row)
@@ -52,7 +52,7 @@ def figure(reproduction: Reproduction) -> str | None:
     return svg(whole)
 
 
-def panel(name: str, rows: Sequence[Row]) -> alt.Chart | alt.LayerChart:
+def panel(name: str, rows: Sequence[ComparedValue]) -> alt.Chart | alt.LayerChart:
     """Draw bars for a single series, lines for several series, and dots for several values at one place."""
     values = points(rows)
     xs = list(dict.fromkeys(value["x"] for value in values))
@@ -90,7 +90,7 @@ def fits(names: Sequence[str]) -> bool:
     return 6 * (2 + max(map(len, names))) * len(names) <= WIDTH
 
 
-def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def points(rows: Sequence[ComparedValue]) -> list[dict[str, Any]]:
     """Return each value with its place and its origin, PUBLISHED or OURS."""
     return [
         {"series": row.place.series, "x": row.place.x, "y": value, "whose": whose}

@@ -15,7 +15,7 @@ PUBLISHED_2010 = "Dukkipati et al. 2010, Tables 3 and 7"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class InstrumentCheck:
     """A result of the instrument held against something else."""
 
     # Stable: named in reports.
@@ -26,41 +26,41 @@ class Check:
 
 
 CHECKS = (
-    Check(
+    InstrumentCheck(
         id="chromium",
         what="page loads by Chromium over a real path: 60 pages, 3 networks, windows of 3, 10 and 30",
         result="median error of page time 3 to 6 %; mean gains within 3 percentage points in 36 of 36 "
         "comparisons",
         source="studies/page_loads",
     ),
-    Check(
+    InstrumentCheck(
         id="rfc6928",
         what="round trips to send a number of segments, RFC 6928",
         result="reproduced",
         source="docs/reproduction.md",
     ),
-    Check(
+    InstrumentCheck(
         id="cs244-2017",
         what="response times of a rerun of the 2010 paper",
         result="reproduced",
         source="docs/reproduction.md",
     ),
-    Check(
+    InstrumentCheck(
         id="baidu-2018", what="uploads at IW 10 and 30", result="reproduced", source="docs/reproduction.md"
     ),
-    Check(
+    InstrumentCheck(
         id="fld-2012",
         what="bursts beside long flows, FLD_TCP",
         result="reproduced",
         source="docs/reproduction.md",
     ),
-    Check(
+    InstrumentCheck(
         id="linkedin-2016",
         what="download times by congestion control over long round trips",
         result="7 of 9 checks reproduced",
         source="docs/reproduction.md",
     ),
-    Check(
+    InstrumentCheck(
         id="ietf77",
         what="quantiles of latency and retransmissions shown at IETF 77",
         result="9 of 14 checks reproduced",

@@ -9,7 +9,7 @@ from releases.interval import Interval
 from replay.runs.policy import AT_ONCE, Policy
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval
 from verdict.estimates import GAIN, MILLISECONDS, PARTS, RESENT, name_of
-from verdict.ledger import Row as LedgerRow
+from verdict.ledger import LedgerRow as LedgerRow
 from verdict.levels import (
     PUBLISHED_MBPS,
     PUBLISHED_PACKETS_PERCENT,
@@ -347,7 +347,7 @@ def levels_table(levels: Sequence[LevelResult], rule: Rule) -> Table:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Deciding:
+class DecidingQuantity:
     """A quantity that decides on a policy."""
 
     id: str
@@ -358,9 +358,11 @@ class Deciding:
 
 
 DECIDING = (
-    Deciding(id="per-load", title="net benefit per load", unit="pp", field="per_load_pp"),
-    Deciding(id="in-sum", title="net benefit in sum", unit="pp", field="in_sum_pp"),
-    Deciding(id="touched", title="page time saved where it applies", unit="%", field="touched_percent"),
+    DecidingQuantity(id="per-load", title="net benefit per load", unit="pp", field="per_load_pp"),
+    DecidingQuantity(id="in-sum", title="net benefit in sum", unit="pp", field="in_sum_pp"),
+    DecidingQuantity(
+        id="touched", title="page time saved where it applies", unit="%", field="touched_percent"
+    ),
 )
 
 
@@ -388,7 +390,7 @@ def lists_of(verdict: Verdict) -> Iterator[tuple[str, str, int, dict[Policy, Can
         yield each.crawl, each.title, each.pages, candidates
 
 
-def list_rows(verdict: Verdict) -> Iterator[tuple[Policy, Deciding, list[Interval]]]:
+def list_rows(verdict: Verdict) -> Iterator[tuple[Policy, DecidingQuantity, list[Interval]]]:
     """Yield every policy that all lists loaded, with each deciding quantity on each list."""
     by_list = [candidates for *_, candidates in lists_of(verdict)]
     for policy in by_list[0]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from recordings.connections import Times, Traffic, rebuild
+from recordings.connections import RebuiltTraffic, RequestTimes, rebuild
 from replay.recipes.distance import BASELINES
 from replay.recipes.page_recipe import Recipe, assume_think_times, make_recipe
 from studies.recorded_pages.facts import RecordedPage
@@ -28,7 +28,7 @@ class Page:
     """A page with both kinds of dependencies."""
 
     page: RecordedPage
-    traffic: Traffic
+    traffic: RebuiltTraffic
     inferred: list[Initiator]
     """As August 2025's pages get them."""
     recorded: list[Initiator]
@@ -101,12 +101,14 @@ def _request(row: Mapping[str, Any], rows: list[dict[str, Any]], began: float) -
     return PageRequest(**values)
 
 
-def _times(row: Mapping[str, Any], began: float) -> Times:
+def _times(row: Mapping[str, Any], began: float) -> RequestTimes:
     sent = microseconds(row["started_ms"] - began)
     if row["wait_ms"] is None or row["ended_ms"] is None:
-        return Times(sent_us=sent)
+        return RequestTimes(sent_us=sent)
     first = sent + microseconds(row["wait_ms"])
-    return Times(sent_us=sent, first_us=first, last_us=max(first, microseconds(row["ended_ms"] - began)))
+    return RequestTimes(
+        sent_us=sent, first_us=first, last_us=max(first, microseconds(row["ended_ms"] - began))
+    )
 
 
 def recipe_of(page: Page, initiators: list[Initiator]) -> Recipe | None:

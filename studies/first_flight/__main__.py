@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from crawler.capture.first_flight import FirstFlight
+from crawler.capture.first_flight import CapturedFlight
 from firstflight.commands.replay.lab import find_lab
 from firstflight.settings import from_environment
 from studies.csv_table import write_table
@@ -65,7 +65,7 @@ def verdict(outcome: Outcome) -> str:
     """Return how an estimate stands to the truth: exact, bounded on both sides or from below alone, or
     wrong."""
     estimate = outcome.estimate
-    if not isinstance(estimate, FirstFlight):
+    if not isinstance(estimate, CapturedFlight):
         return "lower"
     most = estimate.window_most_segments
     if estimate.window_segments > outcome.window or (most is not None and most < outcome.window):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from crawler.capture.first_flight import FirstFlight, measure_first_flight
+from crawler.capture.first_flight import CapturedFlight, measure_first_flight
 from crawler.capture.packets import pack_end, parse_packet
 from replay.lab.guest_process import SILENCE_S, Lab, listen, start, usable_cpus
 from replay.lab.scratch import guest_scratch
@@ -76,7 +76,7 @@ class Outcome:
     control: str
     window: int
     body: int
-    estimate: FirstFlight | str
+    estimate: CapturedFlight | str
 
     @property
     def is_longer(self) -> bool:

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Mapping
 
 from localweb import recipes
-from localweb.recipes import KINDS, Page, Source, WebObject
+from localweb.recipes import KINDS, Page, RecipeSource, WebObject
 from releases.catalogue import Release
 from replay.recipes.page_recipe import Object, Recipe, read_recipes
 from replay.recipes.release_rows import Row, by_visit, rows
@@ -29,7 +29,7 @@ def bundled() -> list[Page]:
 def read_recorded(release: Release) -> list[Page]:
     """Return the sample of the recorded release's pages as pages of the local web."""
     responses = by_visit(rows(release, "response"))
-    source = Source(
+    source = RecipeSource(
         repository=release.manifest.list_id,
         commit=release.manifest.commit,
         licence=release.manifest.licence,
@@ -46,7 +46,7 @@ def read_recorded(release: Release) -> list[Page]:
     return [page for number in RECORDED if (page := pages.get(number))]
 
 
-def page_of(recipe: Recipe, responses: Mapping[int, Row], source: Source) -> Page | None:
+def page_of(recipe: Recipe, responses: Mapping[int, Row], source: RecipeSource) -> Page | None:
     """Return a recipe of the replay as a page of the local web.
 
     None if more than redirects comes before its document.

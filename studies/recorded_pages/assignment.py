@@ -9,7 +9,7 @@ as for other recordings, by Referer, type and order.
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from recordings.connections import Times, Traffic, rebuild
+from recordings.connections import RebuiltTraffic, RequestTimes, rebuild
 from studies.recorded_pages.request import PageRequest, microseconds
 
 ELSEWHERE = "elsewhere"
@@ -62,22 +62,22 @@ def assign(requests: Sequence[PageRequest]) -> list[PageRequest]:
     return assigned
 
 
-def assigned_traffic(recorded: Sequence[PageRequest], assigned: Sequence[PageRequest]) -> Traffic:
+def assigned_traffic(recorded: Sequence[PageRequest], assigned: Sequence[PageRequest]) -> RebuiltTraffic:
     """Return the connections of assigned requests, with the times that were recorded: what a response led to
     began after its arrival through the proxy."""
     traffic = rebuild([request.network_request for request in assigned if request.crossed_network])
     times = {request.entry: times_of(request) for request in recorded if request.crossed_network}
-    return Traffic(traffic.connections, times, traffic.rules)
+    return RebuiltTraffic(traffic.connections, times, traffic.rules)
 
 
-def times_of(request: PageRequest) -> Times:
+def times_of(request: PageRequest) -> RequestTimes:
     """Return the times of a request by its own phases: handshakes, wait, receipt."""
     if request.wait_ms is None:
-        return Times()
+        return RequestTimes()
     sent_ms = request.started_ms + (request.dns_ms or 0) + (request.connect_ms or 0)
     first_ms = sent_ms + request.wait_ms
     last_ms = None if request.receive_ms is None else first_ms + request.receive_ms
-    return Times(
+    return RequestTimes(
         sent_us=microseconds(sent_ms),
         first_us=microseconds(first_ms),
         last_us=None if last_ms is None else microseconds(last_ms),

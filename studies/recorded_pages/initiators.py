@@ -9,7 +9,7 @@ import bisect
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from recordings.connections import Times
+from recordings.connections import RequestTimes
 from studies.recorded_pages.request import PageRequest
 
 PARSING_US = 100_000
@@ -56,7 +56,7 @@ class Initiator:
     rule: str
 
 
-def find_initiators(requests: Sequence[PageRequest], times: Mapping[int, Times]) -> list[Initiator]:
+def find_initiators(requests: Sequence[PageRequest], times: Mapping[int, RequestTimes]) -> list[Initiator]:
     """Return the initiator of each request of a page, in their order."""
     main = next(request.entry for request in requests if request.is_main_document)
     owners: dict[int, int] = {}
@@ -86,7 +86,7 @@ class Arrivals:
     """Scripts and style sheets of each document, by the time of their last byte."""
 
     def __init__(
-        self, requests: Sequence[PageRequest], times: Mapping[int, Times], owners: Mapping[int, int]
+        self, requests: Sequence[PageRequest], times: Mapping[int, RequestTimes], owners: Mapping[int, int]
     ) -> None:
         self._arrived: dict[tuple[int, str], list[tuple[int, int]]] = {}
         for request in requests:
@@ -114,7 +114,7 @@ class Arrivals:
 def find_initiator(
     request: PageRequest,
     requests: Sequence[PageRequest],
-    times: Mapping[int, Times],
+    times: Mapping[int, RequestTimes],
     document: int,
     main: int,
     arrivals: Arrivals,

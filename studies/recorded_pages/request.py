@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, get_type_hints
 
-from recordings.connections import MULTIPLEXED, Request
+from recordings.connections import MULTIPLEXED, NetworkRequest
 from recordings.page import MEDIA_TYPES
 from recordings.rows import alpn
-from recordings.sizes import BODILESS, Sizes, unknown_sizes
+from recordings.sizes import BODILESS, ResponseSizes, unknown_sizes
 from schema.vocabulary import COUNTED, DERIVED, RESOURCE_TYPES_BY_DESTINATION
 
 CACHEABLE = ("GET", "HEAD")
@@ -116,13 +116,13 @@ class PageRequest:
         return "iframe" if kind == "document" else kind
 
     @property
-    def network_request(self) -> Request:
+    def network_request(self) -> NetworkRequest:
         """The request as its connection depends on it."""
         phases = (self.dns_ms, self.connect_ms, self.ssl_ms, self.wait_ms, self.receive_ms)
         dns, connect, ssl, wait, receive = (
             None if phase is None else microseconds(phase) for phase in phases
         )
-        return Request(
+        return NetworkRequest(
             entry=self.entry,
             began_us=self.began_us,
             origin=self.origin,
@@ -163,7 +163,7 @@ H2_FRAME_BYTES, H2_FRAME_HEADER_BYTES = 16_384, 9
 """Default maximum of an HTTP/2 frame's payload, and the size of its header (RFC 9113 §4)."""
 
 
-def sizes_of(request: PageRequest) -> Sizes:
+def sizes_of(request: PageRequest) -> ResponseSizes:
     """Return sizes as the browser counted them, with the headers of frames that it does not count.
 
     A body's size is known by its Content-Length; without one, whether all of it came is unknown. Of a
@@ -183,7 +183,7 @@ def sizes_of(request: PageRequest) -> Sizes:
     is_cut = length is not None and length >= request.transfer_bytes  # a header takes room as well
     body = None if is_cut else length
     wire = request.transfer_bytes + framing(request, request.transfer_bytes if body is None else body)
-    return Sizes(
+    return ResponseSizes(
         wire_bytes=wire,
         wire_bytes_unknown=None,
         size_basis=COUNTED,
@@ -193,7 +193,7 @@ def sizes_of(request: PageRequest) -> Sizes:
     )
 
 
-def sizes_by_body(request: PageRequest, body: int) -> Sizes:
+def sizes_by_body(request: PageRequest, body: int) -> ResponseSizes:
     """Return sizes where the body was counted and the header was not: its text, half of it over HTTP/2,
     which compresses it.
 
@@ -202,7 +202,7 @@ def sizes_by_body(request: PageRequest, body: int) -> Sizes:
     header = (request.response_header_chars or 0) // (2 if request.is_multiplexed else 1)
     if request.transfer_bytes is not None:
         header = request.transfer_bytes - body
-    return Sizes(
+    return ResponseSizes(
         wire_bytes=body + header,
         wire_bytes_unknown=None,
         size_basis=DERIVED,

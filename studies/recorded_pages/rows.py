@@ -10,9 +10,9 @@ from recordings.connections import (
     OPENED,
     REUSED,
     UNSEEN,
-    Connection,
-    Times,
-    Traffic,
+    RebuiltConnection,
+    RebuiltTraffic,
+    RequestTimes,
     open_connection,
     rebuild,
 )
@@ -22,9 +22,9 @@ from recordings.rows import (
     CONNECTIONS,
     CRAWL_ID,
     NAMED,
-    MainDocument,
     PageRows,
     Row,
+    ShownDocument,
     add_delays,
     alpn,
     site_row,
@@ -140,7 +140,7 @@ def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
             scheme=page.requests[0].scheme,
             document=None
             if main is None
-            else MainDocument(
+            else ShownDocument(
                 main.entry + 1, main.status, main.scheme, origin_host(page.number, main.origin)
             ),
             load_us=page.load_us,
@@ -157,19 +157,21 @@ def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
     )
 
 
-def traffic_of(requests: Sequence[PageRequest]) -> Traffic:
+def traffic_of(requests: Sequence[PageRequest]) -> RebuiltTraffic:
     """Return the connections of a page: as recorded, else rebuilt; none where no times were recorded."""
     crossed = [request for request in requests if request.crossed_network]
     if all(request.connection is None for request in crossed):
         timed = any(request.wait_ms is not None for request in crossed)
-        return rebuild([request.network_request for request in crossed]) if timed else Traffic([], {}, {})
-    connections: dict[int, Connection] = {}
+        return (
+            rebuild([request.network_request for request in crossed]) if timed else RebuiltTraffic([], {}, {})
+        )
+    connections: dict[int, RebuiltConnection] = {}
     times, used = {}, {}
     for request in sorted(crossed, key=lambda request: (sent_us(request), request.entry)):
         each, sent = request.network_request, sent_us(request)
         first = None if each.wait_us is None else sent + each.wait_us
         last = None if first is None or each.receive_us is None else first + each.receive_us
-        times[request.entry] = Times(sent_us=sent, first_us=first, last_us=last)
+        times[request.entry] = RequestTimes(sent_us=sent, first_us=first, last_us=last)
         if request.connection is None:
             continue
         used[request.entry] = NAMED
@@ -180,7 +182,9 @@ def traffic_of(requests: Sequence[PageRequest]) -> Traffic:
         own.protocol = own.protocol or each.protocol
         if own.opener is None and each.connect_us is not None:
             own.opener = each
-    return Traffic(sorted(connections.values(), key=lambda connection: connection.begins_us), times, used)
+    return RebuiltTraffic(
+        sorted(connections.values(), key=lambda connection: connection.begins_us), times, used
+    )
 
 
 def sent_us(request: PageRequest) -> int:
@@ -188,7 +192,7 @@ def sent_us(request: PageRequest) -> int:
     return request.began_us if request.sent_ms is None else microseconds(request.sent_ms)
 
 
-def initiators_of(requests: Sequence[PageRequest], traffic: Traffic) -> list[Initiator]:
+def initiators_of(requests: Sequence[PageRequest], traffic: RebuiltTraffic) -> list[Initiator]:
     """Return the initiator of each request: as recorded, else inferred; none where no times were recorded."""
     if all(request.initiator_entry is None and request.connection is None for request in requests):
         return find_initiators(requests, traffic.times) if traffic.times else [UNKNOWN] * len(requests)
@@ -203,7 +207,7 @@ def initiators_of(requests: Sequence[PageRequest], traffic: Traffic) -> list[Ini
 
 
 def traffic_rows(
-    page: RecordedPage, traffic: Traffic, initiators: Sequence[Initiator]
+    page: RecordedPage, traffic: RebuiltTraffic, initiators: Sequence[Initiator]
 ) -> tuple[list[Row], list[Row]]:
     """Return the rows of a page's connections and responses."""
     places = {
@@ -239,7 +243,7 @@ def origin_host(page: int, origin: object) -> str:
     return f"page-{page}-origin-{origin}.invalid"
 
 
-def connection_rows(page: RecordedPage, traffic: Traffic) -> list[Row]:
+def connection_rows(page: RecordedPage, traffic: RebuiltTraffic) -> list[Row]:
     """Return rows of a page's connections, in the order of opening."""
     rows = []
     for number, connection in enumerate(traffic.connections, start=1):
@@ -278,7 +282,7 @@ def tls_version(recorded: str | None, protocol: str | None) -> str:
 def response_row(
     page: RecordedPage,
     request: PageRequest,
-    traffic: Traffic,
+    traffic: RebuiltTraffic,
     place: tuple[int | None, int | None],
     initiator: Initiator,
 ) -> Row:
@@ -322,7 +326,7 @@ def priority_of(request: PageRequest) -> tuple[int | None, bool | None]:
     return priority or (None, None)
 
 
-def handshake_round_trip(connection: Connection) -> int | None:
+def handshake_round_trip(connection: RebuiltConnection) -> int | None:
     """Round trip that a connection's handshakes show, in µs.
 
     None if it was opened unseen or without a round trip. A proxy on the way may answer a TCP handshake
@@ -338,7 +342,7 @@ def handshake_round_trip(connection: Connection) -> int | None:
     return max(tcp, secure // TLS_ROUND_TRIPS.get(connection.tls or "", 1)) or None
 
 
-def find_round_trips(connections: list[Row], traffic: Traffic) -> dict[int, int]:
+def find_round_trips(connections: list[Row], traffic: RebuiltTraffic) -> dict[int, int]:
     """Return the path's round trip in µs by connection id: the shortest handshake with its address,
     and no longer than a wait.
 

@@ -20,7 +20,7 @@ from typing import Any
 from recordings import har
 from recordings.containers import unpack
 from recordings.reading import parse
-from recordings.sizes import Sizes
+from recordings.sizes import ResponseSizes
 from schema.vocabulary import SIZE_BASES
 from studies.csv_table import write_table
 
@@ -51,7 +51,7 @@ def main(data: Path) -> None:
     )
 
 
-def pairs(data: Path) -> Iterator[tuple[str, Sizes, Row]]:
+def pairs(data: Path) -> Iterator[tuple[str, ResponseSizes, Row]]:
     """Yield producer, our sizes and their row for each entry that can be read."""
     rows: dict[tuple[str, str], dict[int, Row]] = collections.defaultdict(dict)
     with gzip.open(data / "har_entries.csv.gz", "rt", encoding="utf-8") as file:
@@ -67,7 +67,7 @@ def pairs(data: Path) -> Iterator[tuple[str, Sizes, Row]]:
                 yield recording.tool, exchange.sizes, theirs[int(exchange.url.rpartition("#")[2])]
 
 
-def agreement_of(sizes: Sizes, theirs: Row) -> str | None:
+def agreement_of(sizes: ResponseSizes, theirs: Row) -> str | None:
     """Return how a size is beside theirs; None if either is unknown."""
     if sizes.wire_bytes is None:
         return None

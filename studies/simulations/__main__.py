@@ -18,9 +18,9 @@ from tqdm import tqdm
 from replay.runs.policy import Policy
 from studies.simulations.worlds import STRATA, WORLDS, Replay, World, truth
 from verdict.deciding import Loaded, decide, first_windows
-from verdict.judgement import Answer
+from verdict.judgement import ListAnswer
 from verdict.rule import RULE, VERSION
-from verdict.sampling import Plan, Prices
+from verdict.sampling import Prices, StagePlan
 
 PRICES = Prices(network=0.03, load=0.065)
 """Seconds of a core, about as 74,570 loads of the edition took."""
@@ -126,11 +126,11 @@ def row(world: World, *, repetitions: int, minutes: int) -> list[str | int | flo
     ]
 
 
-def play(world: World, rng: np.random.Generator, *, minutes: int) -> tuple[Answer, float]:
+def play(world: World, rng: np.random.Generator, *, minutes: int) -> tuple[ListAnswer, float]:
     """Return the answer of one replay, and the part of the budget that it used."""
     replay = Replay(world, rng, first_windows(RULE_ALONE))
 
-    def load(plans: Sequence[Plan]) -> Loaded:
+    def load(plans: Sequence[StagePlan]) -> Loaded:
         replay.load(plans[-1])
         seconds = sum(
             PRICES.network * sum(plan.networks.values()) + PRICES.load * plan.loads for plan in plans
@@ -141,7 +141,7 @@ def play(world: World, rng: np.random.Generator, *, minutes: int) -> tuple[Answe
     return decision.answer, decision.looks[-1].fraction
 
 
-def mistakes(world: World, answer: Answer) -> list[str]:
+def mistakes(world: World, answer: ListAnswer) -> list[str]:
     """Return what is wrong or open about an answer, by the world's truth."""
     kind = answer.kind
     standings = {judgement.policy: judgement.standing for judgement in answer.judgements}

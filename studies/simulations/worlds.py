@@ -11,7 +11,7 @@ import numpy as np
 from replay.runs.policy import PACED, SPREAD, Policy
 from verdict.evidence import COLUMNS, Evidence, Network
 from verdict.rule import INCUMBENT
-from verdict.sampling import Plan, page_order
+from verdict.sampling import StagePlan, page_order
 from verdict.student import Floats, Integers
 
 PAIRS = Path(__file__).with_name("pairs.csv")
@@ -175,7 +175,7 @@ class Replay:
         self.changes = np.zeros((0, len(self.windows), 2))
         self.again = np.zeros((0, 2))
 
-    def load(self, plan: Plan) -> None:
+    def load(self, plan: StagePlan) -> None:
         """Add the draws of a stage."""
         rng, known = self.rng, pool()
         strata = np.repeat(list(plan.networks), list(plan.networks.values()))

@@ -14,7 +14,7 @@ import msgspec
 import pyarrow.parquet as pq
 
 from firstflight.commands.replay.lab import find_lab
-from firstflight.commands.replay.sources import Source, release_source
+from firstflight.commands.replay.sources import ReplaySource, release_source
 from firstflight.commit import code_commit
 from firstflight.recorded import import_pages
 from firstflight.settings import Settings, from_environment
@@ -24,14 +24,14 @@ from replay.recipes.page_recipe import Recipe
 from studies.two_years.comparing import INCUMBENT, PAIRS, compare, pairs_of
 from verdict.calibration import instrument
 from verdict.question import STRATA, Question
-from verdict.sampling import Plan
+from verdict.sampling import StagePlan
 from verdict.stages import Stages
 from verdict.two_years import ALIKE, ALL, CANDIDATE, RESULTS, SAME, YEARS
 
 RUN = 60
 """Seed of the networks and pages."""
 
-ROUND = Plan(
+ROUND = StagePlan(
     networks=dict.fromkeys(STRATA, 2), pages=4, windows=(INCUMBENT, CANDIDATE), again=0.0, everyone=()
 )
 """The loads of a round for one kind of pages of one year."""
@@ -109,7 +109,7 @@ def equalise(recipe: Recipe) -> Recipe:
     )
 
 
-def by_site(source: Source, name: str) -> dict[int, Recipe]:
+def by_site(source: ReplaySource, name: str) -> dict[int, Recipe]:
     """Return the pages of sites that other sets have, under the number of the site: the same random events in
     every set."""
     keys = {page: int(site.removeprefix("site-")) for page, site in site_keys(name).items()}

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from crawler.campaign.plan import Plan, plan
+from crawler.campaign.plan import CrawlPlan, plan
 from crawler.sites.lists import Entry, Sites
 from crawler.visit.observation import WRITER_COLUMNS, Observation
 from schema.crawls import CrawlName
@@ -93,7 +93,7 @@ def plan_crawl(
     """A crawl of s1.test, s2.test, ..."""
     entries = tuple(Entry(rank, f"s{rank}.test") for rank in range(1, sites + 1))
     site_list = Sites(id="made:1", source="made", checksum="0" * 64, entries=entries)
-    wanted = Plan(
+    wanted = CrawlPlan(
         name=CrawlName(month=month, kind=kind),
         sites=site_list,
         top=None,

@@ -13,11 +13,11 @@ import h2.events
 import hyperframe.frame
 import pytest
 
-from localweb.recipes import Page, Source, WebObject
+from localweb.recipes import Page, RecipeSource, WebObject
 from localweb.server import LocalWeb
 from localweb.serving.handler import Origin
 
-SOURCE = Source(
+SOURCE = RecipeSource(
     repository="a/b", commit="c0ffee", licence="MIT", file="x.har", tool="by hand", date="2020-02-02"
 )
 

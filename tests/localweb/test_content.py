@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from localweb import object_tree, recipes
-from localweb.answers import Answer
+from localweb.answers import ServedAnswer
 from localweb.content import Played, play
 from localweb.modes import Mode
 from localweb.recipes import Page, WebObject
@@ -18,7 +18,7 @@ MakePage = Callable[..., Page]
 URL = re.compile(r"(?:https?:)?//[^\s\"'()<>]+")
 
 
-def text(answer: Answer) -> str:
+def text(answer: ServedAnswer) -> str:
     """Return the content without its filling."""
     body = gzip.decompress(answer.body) if ("content-encoding", "gzip") in answer.headers else answer.body
     return re.split(rb"<!--|/\*", body, maxsplit=1)[0].decode("latin-1")

@@ -11,7 +11,7 @@ from localweb import derive
 from localweb.recipes import Page, RecipeError
 from recordings.exchange import RecordedExchange, Recording
 from recordings.page import find_page_load
-from recordings.sizes import Sizes
+from recordings.sizes import ResponseSizes
 from tests.localweb.conftest import SOURCE
 
 HAR = {
@@ -92,7 +92,7 @@ def test_a_page_says_which_recording_it_came_from(
 
 
 def exchange(url: str, **other: Any) -> RecordedExchange:
-    sizes = Sizes(wire_bytes_unknown="not_recorded", body_bytes=other.pop("body_bytes", 5))
+    sizes = ResponseSizes(wire_bytes_unknown="not_recorded", body_bytes=other.pop("body_bytes", 5))
     values: dict[str, Any] = {"method": "GET", "status": 200, "mime_type": "image/png", "sizes": sizes}
     return RecordedExchange(url=url, **{**values, **other})
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from localweb import recipes
-from localweb.answers import Answer
+from localweb.answers import ServedAnswer
 from localweb.content import play
 from localweb.modes import Mode
 from localweb.server import LocalWeb
@@ -60,14 +60,14 @@ def free_ports() -> Ports:
 
 
 @pytest.fixture(scope="module")
-def answers() -> list[Answer]:
+def answers() -> list[ServedAnswer]:
     """With bodies: nginx serves them as files."""
     (page,) = recipes.choose(recipes.load_bundled(), "www.arcelormittal.com")
     return [answer for answer in play(page, Mode.H2).answers if answer.status == 200 and answer.body]
 
 
 @pytest.fixture
-def nginx(tmp_path: Path, answers: list[Answer]) -> Iterator[tuple[Ports, Path]]:
+def nginx(tmp_path: Path, answers: list[ServedAnswer]) -> Iterator[tuple[Ports, Path]]:
     """A private nginx, with its access log."""
     executable = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
     if executable is None:
@@ -109,7 +109,7 @@ def logged(access_log: Path) -> dict[str, tuple[int, int]]:
 def test_nginx_counts_a_response_as_we_do(
     protocol: str,
     nginx: tuple[Ports, Path],
-    answers: list[Answer],
+    answers: list[ServedAnswer],
     fetch: Callable[..., Coroutine[Any, Any, Any]],
 ) -> None:
     ports, access_log = nginx

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from recordings.exchange import Page, RecordedExchange, Recording
+from recordings.exchange import RecordedExchange, RecordedPage, Recording
 from recordings.page import PageLoad, find_page_load, find_parents, resource_types
-from recordings.sizes import Sizes
+from recordings.sizes import ResponseSizes
 
 ROOT = "https://site.example/"
 
-SIZED = Sizes(wire_bytes=100, wire_bytes_unknown=None, size_basis="counted")
+SIZED = ResponseSizes(wire_bytes=100, wire_bytes_unknown=None, size_basis="counted")
 
 
 def exchange(url: str, second: float = 0.0, **other: Any) -> RecordedExchange:
@@ -29,8 +29,8 @@ def load(*exchanges: RecordedExchange, **other: Any) -> PageLoad:
 
 
 PAGES = (
-    Page(id="1", title=ROOT, load_us=5_000),
-    Page(id="2", title="x", load_us=None),
+    RecordedPage(id="1", title=ROOT, load_us=5_000),
+    RecordedPage(id="2", title="x", load_us=None),
 )
 
 
@@ -106,7 +106,7 @@ def test_later_pages_are_left_out_and_an_entry_without_a_page_belongs_to_the_one
 
 
 def test_what_crossed_no_network_or_cannot_be_replayed_is_left_out_and_counted() -> None:
-    cached = Sizes(wire_bytes_unknown="from_cache")
+    cached = ResponseSizes(wire_bytes_unknown="from_cache")
     page = load(
         document(),
         exchange("data:image/png;base64,AA"),
@@ -127,7 +127,7 @@ def test_what_crossed_no_network_or_cannot_be_replayed_is_left_out_and_counted()
 
 
 def test_a_document_from_a_cache_is_the_document_but_no_response() -> None:
-    page = load(document(sizes=Sizes(wire_bytes_unknown="from_cache")), exchange(ROOT + "a.png", 0.1))
+    page = load(document(sizes=ResponseSizes(wire_bytes_unknown="from_cache")), exchange(ROOT + "a.png", 0.1))
     assert page.document is not None
     assert (page.document.url, page.main, len(page.exchanges)) == (ROOT, None, 1)
 

@@ -5,11 +5,11 @@ from sqlalchemy.exc import DBAPIError
 from storage import erasing, integrity
 from storage.crawls import crawls
 from storage.partitions import detach_partitions, seal_partitions
-from storage.withdrawal import Withdrawal
+from storage.withdrawal import SiteWithdrawal
 from tests.factories import stored_crawl
 from tests.factories.withdrawn import HOST, visits
 
-SITE = Withdrawal(host=HOST, key="ab" * 32)
+SITE = SiteWithdrawal(host=HOST, key="ab" * 32)
 
 
 def stored_files(engine: Engine, crawl_id: int) -> bytes:

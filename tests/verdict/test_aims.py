@@ -12,7 +12,7 @@ from verdict.deciding import Decision, Loaded, decide
 from verdict.evidence import Evidence
 from verdict.judgement import Look, judge
 from verdict.rule import RULE, Rule
-from verdict.sampling import HALF_LOADED_LOADS, Aim, Plan, Prices, aim_of, next_plan
+from verdict.sampling import HALF_LOADED_LOADS, Aim, Prices, StagePlan, aim_of, next_plan
 
 FREE = dataclasses.replace(RULE, guards=())
 PRICES = Prices(network=0.06, load=0.02)
@@ -72,7 +72,7 @@ def decided(
 ) -> Decision:
     seconds = 0.0
 
-    def load(plans: Sequence[Plan]) -> Loaded:
+    def load(plans: Sequence[StagePlan]) -> Loaded:
         nonlocal seconds
         draws = sum(plan.pages * sum(plan.networks.values()) for plan in plans)
         seconds += plans[-1].loads * PRICES.load + sum(plans[-1].networks.values()) * PRICES.network

@@ -7,7 +7,7 @@ import numpy as np
 from tests.verdict.worlds import PACED, RULE_OF_ONE, TEN, World, saving
 from verdict.deciding import Decision, Loaded, decide
 from verdict.rule import NEARLY
-from verdict.sampling import Plan, Prices
+from verdict.sampling import Prices, StagePlan
 
 PRICES = Prices(network=0.06, load=0.02)
 STRATA = range(8)
@@ -17,7 +17,7 @@ BUDGET_S = 600.0
 def decided(world: World) -> Decision:
     seconds = 0.0
 
-    def load(plans: Sequence[Plan]) -> Loaded:
+    def load(plans: Sequence[StagePlan]) -> Loaded:
         nonlocal seconds
         networks = sum(sum(plan.networks.values()) for plan in plans)
         draws = sum(plan.pages * sum(plan.networks.values()) for plan in plans)

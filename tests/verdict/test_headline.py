@@ -6,7 +6,7 @@ from releases.interval import Interval
 from replay.runs.policy import Policy
 from tests.verdict.made_up import FAR, PACED, TEN
 from verdict.headline import certainty, confirmation, describe_nearest, differs, headline, is_told
-from verdict.judgement import Again, Answer, GuardCheck, Judgement, Kind, Reason, Standing, recommend
+from verdict.judgement import Again, GuardCheck, Judgement, Kind, ListAnswer, Reason, Standing, recommend
 from verdict.ledger import GroupAnswer
 from verdict.rule import RULE
 
@@ -39,9 +39,9 @@ def answer(
     broken: tuple[str, ...] = (),
     saved: float = 4.6,
     lower: float = 0.05,
-) -> Answer:
+) -> ListAnswer:
     worth = [policy for policy, standing in standings.items() if standing == "worth it"]
-    return Answer(
+    return ListAnswer(
         kind=kind,
         policy=worth[0] if kind == "raise" else TEN,
         is_settled=kind != "open",
@@ -56,7 +56,7 @@ def answer(
     )
 
 
-def state(own: Answer, others: dict[str, Answer] | None = None, *, mark: str = "") -> str:
+def state(own: ListAnswer, others: dict[str, ListAnswer] | None = None, *, mark: str = "") -> str:
     titles = {name: f"November {name}" for name in others or {}}
     recommended = recommend(own, others or {}, RULE)
     return headline(own, recommended, RULE, own="August 2025", others=titles, mark=mark).replace(
@@ -169,7 +169,7 @@ def test_a_confirming_list_says_what_it_confirms() -> None:
     )
 
 
-def group(number: int, above_ms: float, up_to_ms: float, answer: Answer) -> GroupAnswer:
+def group(number: int, above_ms: float, up_to_ms: float, answer: ListAnswer) -> GroupAnswer:
     return GroupAnswer(
         id=f"group-{number}",
         title="",

@@ -11,8 +11,8 @@ from replay.runs.policy import Policy
 from tests.verdict.made_up import FAR, PACED, TEN, noisy
 from verdict.evidence import Evidence
 from verdict.judgement import (
-    Answer,
     Judgement,
+    ListAnswer,
     Look,
     Reason,
     Standing,
@@ -119,7 +119,7 @@ def loads(seed: int, effects: dict[Policy, tuple[float, float]], *, size: int = 
 
 def answer_of(
     effects: dict[Policy, tuple[float, float]], *, seed: int = 1, rule: Rule = FREE, ends: bool = True
-) -> Answer:
+) -> ListAnswer:
     rule = dataclasses.replace(rule, candidates=tuple(effects))
     return judge([Look(evidence=loads(seed, effects))], rule, ends=ends)
 

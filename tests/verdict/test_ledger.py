@@ -10,14 +10,14 @@ from tests.verdict.made_up import FAR, PACED, TEN, evidence_of, noisy
 from verdict.estimates import NET_BENEFIT, measure, name_of
 from verdict.evidence import Evidence
 from verdict.judgement import Look
-from verdict.ledger import Arm, Row, judge_groups, make_ledger, switch
+from verdict.ledger import Arm, LedgerRow, judge_groups, make_ledger, switch
 from verdict.rule import IN_SUM, PER_LOAD, RULE
 
 FREE = dataclasses.replace(RULE, guards=())
 LOADS = noisy(np.random.default_rng(1), 2000, {PACED: (5.0, 0.1), FAR: (5.0, 0.1)})
 
 
-def row_of(name: str, *arms: Arm, evidence: Evidence = LOADS) -> Row:
+def row_of(name: str, *arms: Arm, evidence: Evidence = LOADS) -> LedgerRow:
     rows = {row.id: row for row in make_ledger(Look(evidence=evidence), FAR, RULE, arms=arms)}
     return rows[name]
 

@@ -7,7 +7,7 @@ from replay.recipes.page_recipe import Recipe
 from replay.runs.policy import Policy
 from tests.factories.lab_networks import single_response
 from verdict.question import STRATA, Question, network_of
-from verdict.sampling import Plan
+from verdict.sampling import StagePlan
 
 
 def page(number: int) -> Recipe:
@@ -16,10 +16,10 @@ def page(number: int) -> Recipe:
 
 TEN = Policy(10)
 QUESTION = Question(recipes=[page(number) for number in range(50)], incumbent=TEN)
-FIRST = Plan(
+FIRST = StagePlan(
     networks=dict.fromkeys(STRATA, 2), pages=1, windows=(TEN, Policy(16, "paced"), Policy(16)), again=0.25
 )
-SECOND = Plan(networks={0: 3, 20: 1}, pages=4, windows=(TEN, Policy(16)), again=0.0)
+SECOND = StagePlan(networks={0: 3, 20: 1}, pages=4, windows=(TEN, Policy(16)), again=0.0)
 
 
 def test_every_draw_has_all_windows_of_its_page_with_the_same_seed() -> None:

@@ -10,7 +10,7 @@ from verdict.deciding import first_windows
 from verdict.evidence import Evidence
 from verdict.judgement import Look, judge
 from verdict.rule import RULE
-from verdict.sampling import Aim, Plan, Prices, aim_of, first_plan, most_again, next_plan, page_order
+from verdict.sampling import Aim, Prices, StagePlan, aim_of, first_plan, most_again, next_plan, page_order
 
 PRICES = Prices(network=0.05, load=0.02)
 
@@ -22,7 +22,7 @@ def aimed(evidence: Evidence, *, fraction: float = 1 / 16) -> Aim:
 
 def planned(
     evidence: Evidence, *, fraction: float = 1 / 16, prices: Prices = PRICES, budget_s: float = 1800
-) -> Plan | None:
+) -> StagePlan | None:
     return next_plan(
         aimed(evidence, fraction=fraction),
         evidence,

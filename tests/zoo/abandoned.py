@@ -4,7 +4,7 @@ and of bodies that only the connection's end ends."""
 import socket
 from typing import cast
 
-from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, ServedRequest
 from localweb.serving.http1 import Http1Reply
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import HTML, NO_STORE, PIXEL, TEXT, answer, fields, page, script, send_part
@@ -21,14 +21,14 @@ def part_of(content: bytes, *lines: str) -> Handler:
     return send_part(content, TEXT, lines=(*lines, NO_STORE), length=LENGTH)
 
 
-async def close_cleanly(request: Request, reply: Reply) -> None:
+async def close_cleanly(request: ServedRequest, reply: Reply) -> None:
     """Send a body that ends with FIN, without close_notify."""
     await reply.head(200, fields(NO_STORE, "connection: close"))
     await reply.body(TEXT)
     cast("Http1Reply", reply)._session.channel._socket.shutdown(socket.SHUT_WR)
 
 
-async def reset(request: Request, reply: Reply) -> None:
+async def reset(request: ServedRequest, reply: Reply) -> None:
     """Send a body without a length that a reset of the connection breaks off."""
     await reply.head(200, fields(NO_STORE, "connection: close"))
     await reply.body(TEXT)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from localweb.serving.handler import Reply, Request
+from localweb.serving.handler import Reply, ServedRequest
 from tests.circles import ALL
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import (
@@ -32,7 +32,7 @@ PREFLIGHTED = bodiless(
 )
 
 
-async def accept_put(request: Request, reply: Reply) -> None:
+async def accept_put(request: ServedRequest, reply: Reply) -> None:
     """Answer PUT and the preflight before it."""
     await (PREFLIGHTED if request.method == "OPTIONS" else answer(b"stored", CORS))(request, reply)
 
@@ -94,7 +94,7 @@ AHEAD = Page(
 )
 
 
-async def send_hint(request: Request, reply: Reply) -> None:
+async def send_hint(request: ServedRequest, reply: Reply) -> None:
     """Send 103 that announces a script, then the document."""
     path = f"/{UNHEEDED if request.protocol == 'http/1.1' else 'early-hints'}/x"
     # Chromium drops a 103 that comes before it waits for the header: a millisecond after the request,
@@ -126,7 +126,7 @@ HINTED = Page(
 )
 
 
-async def send_hints(request: Request, reply: Reply) -> None:
+async def send_hints(request: ServedRequest, reply: Reply) -> None:
     """Send two 103, each of which announces a script, then the document; Chromium heeds the first alone."""
     await asyncio.sleep(0.1)
     for name in ("x", "y"):
@@ -234,7 +234,7 @@ CUT = 5_000_000
 """Size where the protocol does not matter, to save time."""
 
 
-async def large(request: Request, reply: Reply) -> None:
+async def large(request: ServedRequest, reply: Reply) -> None:
     """Send a body too large to hold in memory, piece by piece."""
     size = LARGE_BYTES if (request.scheme, request.protocol) == ("https", "http/1.1") else CUT
     await reply.head(200, fields(f"content-length: {size}", NO_STORE))

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 
-from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, ServedRequest
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import (
     BROTLI,
@@ -25,7 +25,7 @@ NO_HTTP1 = "HTTP/1.1 has no frames"
 CHUNKS_ARE_HTTP1 = "chunks are HTTP/1.1's alone"
 
 
-async def to_close(request: Request, reply: Reply) -> None:
+async def to_close(request: ServedRequest, reply: Reply) -> None:
     """Send a body that ends with its connection."""
     await reply.head(200, fields(NO_STORE, "connection: close"))
     await reply.body(TEXT)
@@ -35,7 +35,7 @@ async def to_close(request: Request, reply: Reply) -> None:
 def inform_first(then: Handler) -> Handler:
     """Send 103 before the response."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         await reply.inform(103, fields("link: </informed/x>; rel=preload; as=image"))
         await then(request, reply)
 
@@ -64,7 +64,7 @@ def by_dictionary(coding: str) -> Handler:
     """Encode the body with the dictionary that the browser has, and without one not at all."""
     plain = bytes(len(VARIED)) if coding == "dcb" else VARIED
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         if "available-dictionary" in request.headers:
             await answer(BY_DICTIONARY[coding], f"content-encoding: {coding}")(request, reply)
         else:

@@ -6,7 +6,7 @@ import dataclasses
 import json
 from collections.abc import Mapping
 
-from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, ServedRequest
 from tests.zoo.replies import answer
 from tests.zoo.serving.security import Security
 
@@ -135,7 +135,7 @@ def by_path(answers: Mapping[str, Handler]) -> Handler:
     """Return the handler of one host."""
     nothing = answer(b"nothing here", status=404)
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         await answers.get(request.path, nothing)(request, reply)
 
     return handle

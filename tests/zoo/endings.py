@@ -4,7 +4,7 @@ import asyncio
 import base64
 import hashlib
 
-from localweb.serving.handler import Reply, Request
+from localweb.serving.handler import Reply, ServedRequest
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import (
     EVENTS,
@@ -23,7 +23,7 @@ WEBSOCKET_KEY = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 """Constant of the WebSocket handshake (RFC 6455 §1.3)."""
 
 
-async def echo(request: Request, reply: Reply) -> None:
+async def echo(request: ServedRequest, reply: Reply) -> None:
     """Upgrade to a WebSocket that sends a text, and returns all bytes that it receives."""
     key = request.headers.get("sec-websocket-key", "").encode() + WEBSOCKET_KEY  # HTTP/2 has none
     accept = base64.b64encode(hashlib.sha1(key, usedforsecurity=False).digest()).decode()
@@ -35,13 +35,13 @@ async def echo(request: Request, reply: Reply) -> None:
         await reply.body(b"\x82\x7e" + (5000).to_bytes(2, "big") + bytes(5000))
 
 
-async def refuse(request: Request, reply: Reply) -> None:
+async def refuse(request: ServedRequest, reply: Reply) -> None:
     """Answer a WebSocket's handshake with 403."""
     reply.entry.scheme = reply.entry.scheme.replace("http", "ws")
     await answer(status=403)(request, reply)
 
 
-async def trickle(request: Request, reply: Reply) -> None:
+async def trickle(request: ServedRequest, reply: Reply) -> None:
     """Send a body that never ends and never pauses for long."""
     await reply.head(200, fields(*framing_field(request)))
     while True:

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import dataclasses
 
-from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, ServedRequest
 from tests.zoo.case import Case, Page
 from tests.zoo.odd import HTTP2_ALONE, RST_STREAM, frame, message
 from tests.zoo.replies import (
@@ -44,7 +44,7 @@ ASK = """const ask = (url, user, password, method = 'GET') => new Promise(done =
 def require_login(refusal: Handler, then: Handler) -> Handler:
     """Refuse requests without credentials."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         await (then if "authorization" in request.headers else refusal)(request, reply)
 
     return handle
@@ -71,7 +71,7 @@ def ask_for_login(case_id: str, body: bytes, *lines: str, scheme: str = BASIC) -
 def in_chunks(case_id: str) -> Handler:
     """Ask for credentials in a response of unknown length."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         await reply.head(401, fields(*framing_field(request), BASIC % case_id))
         for part in (TEXT, b"x", TEXT):
             await reply.body(part)
@@ -91,13 +91,13 @@ REFUSAL = message(
 """Asks for credentials in one piece, and ends the connection."""
 
 
-async def refuse_and_close(request: Request, reply: Reply) -> None:
+async def refuse_and_close(request: ServedRequest, reply: Reply) -> None:
     """Refuse, though the client may have gone before the connection is ended."""
     with contextlib.suppress(OSError):
         await REFUSAL(request, reply)
 
 
-async def refuse_and_close_late(request: Request, reply: Reply) -> None:
+async def refuse_and_close_late(request: ServedRequest, reply: Reply) -> None:
     """Ask for credentials, and send the body when the browser has left."""
     await reply.head(401, fields("content-length: 3", BASIC % "late-login", "connection: close"))
     with contextlib.suppress(OSError):
@@ -106,7 +106,7 @@ async def refuse_and_close_late(request: Request, reply: Reply) -> None:
         await reply.close()
 
 
-async def http1_required(request: Request, reply: Reply) -> None:
+async def http1_required(request: ServedRequest, reply: Reply) -> None:
     """Refuse a request over HTTP/2, before any of a response."""
     if request.protocol == "h2":
         await asyncio.sleep(0.3)  # others on the connection end before
@@ -197,7 +197,7 @@ NAMES = {
 """Names of protocols, by protocol and scheme of a request."""
 
 
-async def behind_credentials(request: Request, reply: Reply) -> None:
+async def behind_credentials(request: ServedRequest, reply: Reply) -> None:
     """Send a redirect to an address with user and password, then ask for them, then send the document."""
     if "cookie" not in request.headers:
         await redirect_with_body("//user:pw@member.test/", "set-cookie: asked=1; path=/", NO_STORE)(

@@ -1,6 +1,6 @@
 """Cases of HTTP/1.1 and HTTP/2 messages that break the rules, and that Chromium takes."""
 
-from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, ServedRequest
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import CORS, NO_STORE, fields
 
@@ -34,7 +34,7 @@ def message(
     """The bytes of a response, with `body` bytes of body, and bytes that follow it;
     `close` ends the connection."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         reply.entry.status = status
         await reply.write(header + content + after, body_bytes=body, after_bytes=len(after), end=True)
         if close:
@@ -117,7 +117,7 @@ def frame(kind: int, flags: int, stream_id: int | None, payload: bytes, *, of: i
 def send_frames(*frames: tuple[int, int, int | None, bytes]) -> Handler:
     """A response amid frames of type, flags, stream (None for the response's own) and payload."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         await reply.head(200, fields(NO_STORE, CORS))
         ends = next(at for at, (kind, flags, *_) in enumerate(frames) if (kind, flags) in LAST) + 1
         for part in (frames[:ends], frames[ends:]):

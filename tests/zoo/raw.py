@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from localweb.serving.certificates import Authority
-from localweb.serving.handler import ALPN_HTTP1, Reply, Request, Site
+from localweb.serving.handler import ALPN_HTTP1, Reply, ServedRequest, Site
 from localweb.serving.listener import TcpListener
 from localweb.serving.log import TruthLog
 
@@ -86,7 +86,7 @@ class RawWeb:
             while all(sent != path for _, _, sent, _, _ in self.sent):
                 await asyncio.sleep(0.05)
 
-    async def _answer(self, request: Request, reply: Reply) -> None:
+    async def _answer(self, request: ServedRequest, reply: Reply) -> None:
         host = request.headers["host"]
         self.asked.append((host, request.target, dict(request.headers)))
         response = self.answers.get(host + request.path) or answer(b"nothing here", status="404 Not Found")

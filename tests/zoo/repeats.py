@@ -1,6 +1,6 @@
 """Cases of several requests for a URL: redirects, caches, ranges, retries."""
 
-from localweb.serving.handler import Reply, Request
+from localweb.serving.handler import Reply, ServedRequest
 from tests.zoo.case import Case, Page
 from tests.zoo.media import make_recording
 from tests.zoo.replies import (
@@ -21,7 +21,7 @@ from tests.zoo.replies import (
 IMAGE = "content-type: image/gif"
 
 
-async def hung_up(request: Request, reply: Reply) -> None:
+async def hung_up(request: ServedRequest, reply: Reply) -> None:
     """End the connection instead of a response; the browser retries if the
     connection has served a response before."""
     await reply.close()

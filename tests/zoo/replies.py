@@ -6,7 +6,7 @@ import gzip
 import itertools
 import re
 
-from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, ServedRequest
 
 TEXT = b"all work and no play makes jack a dull boy\n" * 400
 
@@ -37,7 +37,7 @@ def fields(*lines: str) -> list[tuple[str, str]]:
 def answer(body: bytes = b"", *lines: str, status: int = 200, pause_s: float = 0.0) -> Handler:
     """A response with a Content-Length, and without its body to HEAD."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         await asyncio.sleep(pause_s)
         head = fields(f"content-length: {len(body)}", *lines)
         if request.method == "HEAD" or not body:
@@ -64,7 +64,7 @@ def script(source: str, *lines: str) -> Handler:
 def bodiless(*lines: str, status: int, end_apart: bool = False) -> Handler:
     """A header section alone; with `end_apart` the end of the stream comes after it, on its own."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         await reply.head(status, fields(*lines), end=not end_apart)
         if end_apart:
             await reply.end()
@@ -75,7 +75,7 @@ def bodiless(*lines: str, status: int, end_apart: bool = False) -> Handler:
 def pieces(*parts: bytes, trailers: tuple[str, ...] = (), pause_s: float = 0.0) -> Handler:
     """A body of unknown length: chunked in HTTP/1.1, DATA frames elsewhere."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         await reply.head(200, fields(*framing_field(request)))
         for part in parts:
             await reply.body(part)
@@ -85,7 +85,7 @@ def pieces(*parts: bytes, trailers: tuple[str, ...] = (), pause_s: float = 0.0) 
     return handle
 
 
-def framing_field(request: Request) -> tuple[str, ...]:
+def framing_field(request: ServedRequest) -> tuple[str, ...]:
     """Return the header field that HTTP/1.1 needs for a body of unknown length."""
     return ("transfer-encoding: chunked",) if request.protocol == "http/1.1" else ()
 
@@ -95,7 +95,7 @@ def revalidate(body: bytes, *, end_apart: bool = False) -> Handler:
     whole = answer(body, 'etag: "1"', "cache-control: no-cache")
     same = bodiless('etag: "1"', "cache-control: no-cache", status=304, end_apart=end_apart)
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         await (same if "if-none-match" in request.headers else whole)(request, reply)
 
     return handle
@@ -104,7 +104,7 @@ def revalidate(body: bytes, *, end_apart: bool = False) -> Handler:
 def redirect_with_body(to: str, *lines: str, status: int = 302, body: bytes = b"moved") -> Handler:
     """A redirect with a body; `to` without a scheme keeps that of the request."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         where = f"{request.scheme}:{to}" if to.startswith("//") else to
         await answer(body, f"location: {where}", *lines, status=status)(request, reply)
 
@@ -116,7 +116,7 @@ def send_part(
 ) -> Handler:
     """Send a body without its end; the browser reads all that is sent, whenever it gives up."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         how = framing_field(request) if length is None else (f"content-length: {length}",)
         await reply.head(200, fields(*how, *lines))
         for part in parts:
@@ -126,14 +126,14 @@ def send_part(
     return handle
 
 
-async def silence(request: Request, reply: Reply) -> None:
+async def silence(request: ServedRequest, reply: Reply) -> None:
     """Send nothing."""
 
 
 def broken_off(part: bytes, *, length: int, how: str) -> Handler:
     """Send a body that ends early: by `reset`, by `close` or by `end`."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         await reply.head(200, fields(f"content-length: {length}", CORS))
         await reply.body(part)
         await asyncio.sleep(0.2)  # a reset overtakes what still lies in the client's buffer
@@ -146,7 +146,7 @@ def broken_off(part: bytes, *, length: int, how: str) -> Handler:
 def ranges(whole: bytes, *lines: str) -> Handler:
     """Serve a file in ranges (RFC 9110 §14)."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         match = re.fullmatch(r"bytes=(\d+)-(\d*)", request.headers.get("range", ""))
         if match is None:
             await answer(whole, "accept-ranges: bytes", *lines)(request, reply)
@@ -163,7 +163,7 @@ def taking_turns(*handlers: Handler) -> Handler:
     """Use the handlers in turn."""
     turns = itertools.cycle(handlers)
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         await next(turns)(request, reply)
 
     return handle
@@ -172,7 +172,7 @@ def taking_turns(*handlers: Handler) -> Handler:
 def once(handler: Handler, then: Handler) -> Handler:
     """Use `handler`, which sets a cookie, for requests without a cookie, and else `then`."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         await (then if "cookie" in request.headers else handler)(request, reply)
 
     return handle

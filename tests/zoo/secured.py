@@ -6,7 +6,7 @@ Each has a web of its own, since all hosts of a web use the same TLS.
 import asyncio
 import contextlib
 
-from localweb.serving.handler import Reply, Request
+from localweb.serving.handler import Reply, ServedRequest
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import CORS, NO_STORE, TEXT, answer, fields
 from tests.zoo.serving.security import Security
@@ -16,7 +16,7 @@ QUIC = {"h3": "QUIC has TLS 1.3 alone"}
 UNSERVED = {"h3": "the zoo's server does it over TCP alone"}
 
 
-async def last(request: Request, reply: Reply) -> None:
+async def last(request: ServedRequest, reply: Reply) -> None:
     """Send a response, then end its connection."""
     await reply.head(200, fields(f"content-length: {len(TEXT)}", NO_STORE, CORS))
     await reply.body(TEXT)

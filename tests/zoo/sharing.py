@@ -7,7 +7,7 @@ its body stay with the request of the first reader, which may have ended.
 import asyncio
 import gzip
 
-from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, ServedRequest
 from tests.zoo.case import Case, Page
 from tests.zoo.replies import FRESH, HTML, PIXEL, STYLE, TEXT, fields, ranges, script, taking_turns
 
@@ -23,7 +23,7 @@ SECOND = "await pause(200); const second = get('HERE/x'); await pause(500);"
 def slow(body: bytes, *lines: str, wait_s: float = 0.0, pieces: int = PIECES) -> Handler:
     """Send a cacheable body in so many pieces."""
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         await asyncio.sleep(wait_s)
         await reply.head(200, fields(f"content-length: {len(body)}", FRESH, *lines))
         size = -(-len(body) // pieces)
@@ -35,7 +35,7 @@ def slow(body: bytes, *lines: str, wait_s: float = 0.0, pieces: int = PIECES) ->
     return handle
 
 
-async def reset_halfway(request: Request, reply: Reply) -> None:
+async def reset_halfway(request: ServedRequest, reply: Reply) -> None:
     """Send half of a cacheable body, and break it off."""
     await reply.head(200, fields(f"content-length: {2 * len(TEXT)}", FRESH))
     for start in range(0, len(TEXT), 2000):

@@ -117,7 +117,7 @@ def plan(
     contact_url = contact or settings.contact_url
     with one_line(*EXPECTED):
         sites = fetch.find_list(settings.lists, source)
-        wanted = campaign.Plan(
+        wanted = campaign.CrawlPlan(
             name=name,
             sites=sites,
             top=top,

@@ -13,7 +13,7 @@ import msgspec
 from firstflight.bars import bar as progress_bar
 from firstflight.commands.options import AS_JSON, show
 from firstflight.commands.replay.lab import find_lab
-from firstflight.commands.replay.sources import Source, find_source, leave_out_sites
+from firstflight.commands.replay.sources import ReplaySource, find_source, leave_out_sites
 from firstflight.commit import code_commit
 from firstflight.errors import GO_ON, Stopped, one_line
 from firstflight.settings import Settings
@@ -35,7 +35,7 @@ from verdict.full_replay import plan_replay
 from verdict.question import STRATA, Question
 from verdict.replay_file import PRESETS, ReplayFile, file_schema, read_file
 from verdict.replayed import policies_of_stages
-from verdict.sampling import Plan, first_plan
+from verdict.sampling import StagePlan, first_plan
 from verdict.stages import Stages, load_stage, read_stages, stage_name
 from verdict.stored import to_data, write_verdict
 from verdict.verdict import Verdict
@@ -117,7 +117,7 @@ def run_replay(
 
 
 def run_decision(
-    settings: Settings, file: ReplayFile, source: Source, folder: Path, *, guests: int, only_plan: bool
+    settings: Settings, file: ReplayFile, source: ReplaySource, folder: Path, *, guests: int, only_plan: bool
 ) -> tuple[Verdict, Path] | None:
     """Load stages until all is settled, then arms; the verdict and its file, or None of a plan."""
     if "release" not in source.facts:
@@ -149,7 +149,7 @@ def run_decision(
         with progress_bar(settings, desc=what, unit="loads", total=loads) as stages.progress:
             yield
 
-    def load(plans: Sequence[Plan]) -> Loaded:
+    def load(plans: Sequence[StagePlan]) -> Loaded:
         with show_progress(f"stage {len(plans)}", plans[-1].loads):
             return stages(plans)
 
@@ -181,7 +181,7 @@ def describe_verdict(verdict: Verdict) -> list[str]:
 
 
 def run_all(
-    settings: Settings, file: ReplayFile, source: Source, place: Path, *, guests: int, only_plan: bool
+    settings: Settings, file: ReplayFile, source: ReplaySource, place: Path, *, guests: int, only_plan: bool
 ) -> dict[str, Any] | None:
     """Load every page over every network as one stage; everything it depends on, with its extent, or None of
     a plan."""

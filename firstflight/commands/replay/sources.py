@@ -25,7 +25,7 @@ HARS, LOGS = (".har", ".har.gz"), (".json", ".json.gz")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Source:
+class ReplaySource:
     """The pages of a replay and their source."""
 
     recipes: Sequence[Recipe]
@@ -44,7 +44,7 @@ class Source:
         return {str(visit): numbers[name] for visit, name in sorted(self.names.items())}
 
 
-def find_source(settings: Settings, pages: str | Sequence[str]) -> Source:
+def find_source(settings: Settings, pages: str | Sequence[str]) -> ReplaySource:
     """Return the pages of a release, of the bundled recorded ones, or of recordings; ValueError for no
     pages."""
     files = [pages] if isinstance(pages, str) else list(pages)
@@ -59,7 +59,7 @@ def find_source(settings: Settings, pages: str | Sequence[str]) -> Source:
     return release_source(require_sound(settings, release))
 
 
-def leave_out_sites(settings: Settings, source: Source, other: str) -> Source:
+def leave_out_sites(settings: Settings, source: ReplaySource, other: str) -> ReplaySource:
     """Return a release's pages whose sites another release does not have; its facts name the other."""
     if "release" not in source.facts:
         raise ValueError("confirms: the pages to confirm by are those of a release")
@@ -77,7 +77,7 @@ def leave_out_sites(settings: Settings, source: Source, other: str) -> Source:
     )
 
 
-def release_source(release: Release) -> Source:
+def release_source(release: Release) -> ReplaySource:
     """Return all pages of a release; what a recorded one says of itself goes along."""
     name = str(release.manifest.crawl)
     facts: dict[str, Any] = {
@@ -87,7 +87,7 @@ def release_source(release: Release) -> Source:
         names = ("quality", "recorded", "source", "commit", "limits", "inferred")
         facts["recorded_pages"] = {name: release.recording.get(name) for name in names}
     recipes = read_recipes(release)
-    return Source(recipes=recipes, folder=name, facts=facts, names=name_sites(release, recipes))
+    return ReplaySource(recipes=recipes, folder=name, facts=facts, names=name_sites(release, recipes))
 
 
 def name_sites(release: Release, recipes: Sequence[Recipe]) -> dict[int, str]:
@@ -99,12 +99,12 @@ def name_sites(release: Release, recipes: Sequence[Recipe]) -> dict[int, str]:
     return {recipe.visit_id: names.get(ranks[recipe.visit_id], recipe.page) for recipe in recipes}
 
 
-def recording_source(files: Sequence[Path]) -> Source:
+def recording_source(files: Sequence[Path]) -> ReplaySource:
     """Return a page of each recording; the folder's name depends on the files' contents only."""
     hars = [path for path in files if path.name.endswith(HARS)]
     recordings = read_recordings(hars, [path for path in files if path not in hars])
     sums = hashlib.sha256(" ".join(recording.sha256 for recording in recordings).encode()).hexdigest()
-    return Source(
+    return ReplaySource(
         recipes=[recording.recipe for recording in recordings],
         folder=f"recordings-{sums[:8]}",
         facts={"recordings": [recording.to_dict() for recording in recordings]},

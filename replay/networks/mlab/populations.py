@@ -15,7 +15,7 @@ from replay.networks.mlab.joint import RHO, Cloud, Floats, world
 from replay.networks.mlab.sample import (
     PAGE_BYTES,
     ROUND_TRIPS,
-    Sample,
+    NetworkSample,
     draw_sample,
     slowness,
     weighted_quantiles,
@@ -159,7 +159,7 @@ def make_population(
     )
 
 
-def rows_of(sample: Sample) -> Iterator[dict[str, Any]]:
+def rows_of(sample: NetworkSample) -> Iterator[dict[str, Any]]:
     """Yield the networks of a sample, within the bounds of a population's file."""
     for at, share in enumerate(sample.queue_shares):
         mbps, rtt_ms = (

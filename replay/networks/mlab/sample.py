@@ -40,7 +40,7 @@ in which the place in round trip is looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class NetworkSample:
     """Networks with weights that sum to 1; the slow ones come first."""
 
     bandwidth_mbps: Floats
@@ -60,7 +60,7 @@ def slowness(bandwidth_mbps: Floats, rtt_ms: Floats) -> Floats:
     return order
 
 
-def draw_sample(cloud: Cloud) -> Sample:
+def draw_sample(cloud: Cloud) -> NetworkSample:
     """Return the sample of a cloud."""
     bandwidth, rtt = cloud.bandwidth_mbps, cloud.rtt_ms
     others, slow = split_by_slowness(cloud)
@@ -73,7 +73,7 @@ def draw_sample(cloud: Cloud) -> Sample:
     is_slow = np.arange(len(cells)) < count
     weights = np.where(is_slow, SLOW_SHARE / count, (1 - SLOW_SHARE) / (len(cells) - count))
     possible = np.maximum(rtt[chosen], 8e-3 * FRAME_BYTES / bandwidth[chosen])
-    return Sample(
+    return NetworkSample(
         bandwidth_mbps=at_same_ranks(bandwidth[chosen], weights, bandwidth),
         rtt_ms=at_same_ranks(possible, weights, rtt),
         loss=cloud.loss[chosen],

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.browser.browser import Browser
-from crawler.egress.guard import Guard, set_up_guard
+from crawler.egress.guard import AddressGuard, set_up_guard
 from crawler.errors import EgressUnavailable, LaunchFailed
 from storage import embedded
 from tests.crawler.box.confinement import SECRET
@@ -59,7 +59,7 @@ def database(folder: Path) -> Iterator[None]:
         embedded.stop(folder)
 
 
-async def attack(program: Path, guard: Guard | None) -> dict[str, Any]:
+async def attack(program: Path, guard: AddressGuard | None) -> dict[str, Any]:
     """Return the attacker's last output, which the driver reports with the browser's end."""
     try:
         async with Browser.launch(program, guard=guard):
@@ -73,7 +73,7 @@ async def attack(program: Path, guard: Guard | None) -> dict[str, Any]:
     raise AssertionError("it is no browser")
 
 
-def is_gone(guard: Guard | None) -> bool:
+def is_gone(guard: AddressGuard | None) -> bool:
     try:
         if guard is not None:
             guard.check()

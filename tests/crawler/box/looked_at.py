@@ -10,13 +10,13 @@ import sys
 from typing import Any
 
 from crawler.browser.browser import Browser
-from crawler.egress.guard import Guard, set_up_guard
+from crawler.egress.guard import AddressGuard, set_up_guard
 from firstflight.settings import from_environment
 from tests.crawler.box.attacked import uplink
 from tests.crawler.box.confinement import list_confined, ourselves
 
 
-async def looked_at(guard: Guard | None) -> list[dict[str, Any]]:
+async def looked_at(guard: AddressGuard | None) -> list[dict[str, Any]]:
     async with Browser.launch(from_environment().chromium, guard=guard) as browser:
         context = await browser.context()
         page = await context.new_page()

@@ -17,7 +17,7 @@ from crawler.errors import LaunchFailed
 from crawler.netlog.lines import LineReader
 from crawler.worker.claim_loop import DEFAULTS
 from crawler.worker.run import CrawlRun
-from crawler.worker.surroundings import Surroundings, Web
+from crawler.worker.surroundings import CrawledWeb, Surroundings
 from firstflight import checks
 from firstflight.settings import from_environment
 from schema.tables import Crawl
@@ -61,7 +61,7 @@ def test_doctor_names_an_event_that_is_gone() -> None:
 @pytest.mark.usefixtures("wanting")
 def test_a_crawl_names_an_event_that_is_gone_once_when_it_starts(chromium: Path) -> None:
     lines: list[str] = []
-    around = Surroundings(chromium=chromium, web=Web((), []), guard=None, capture=None)
+    around = Surroundings(chromium=chromium, web=CrawledWeb((), []), guard=None, capture=None)
     run = CrawlRun(surroundings=around, browsers=1, minutes=1, limits=DEFAULTS, revive=None)
 
     async def launch() -> None:

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import Connection, Engine, event, select, text
 
-from crawler.campaign.plan import METHOD_VERSION, Plan, PlanError, plan
+from crawler.campaign.plan import METHOD_VERSION, CrawlPlan, PlanError, plan
 from crawler.sites.lists import Entry, Sites
 from crawler.sites.optout import OptOut
 from crawler.worker import claims
@@ -20,7 +20,7 @@ SITES = Sites(
     checksum="a" * 64,
     entries=(Entry(1, "a.test"), Entry(5, "b.test"), Entry(9, "c.test")),
 )
-WANTED = Plan(
+WANTED = CrawlPlan(
     name=CrawlName(month="2026-11"), sites=SITES, top=2, attempts=2, budget_s=30.0, commit="abc-dirty"
 )
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.capture.first_flight import FirstFlight, measure_first_flight, measure_quic_first_flight
+from crawler.capture.first_flight import CapturedFlight, measure_first_flight, measure_quic_first_flight
 from crawler.capture.packets import ACK, SYN, UDP, Packet
 from tests.crawler.capture.wire import CLIENT, MSS, PUSH, SERVER, Wire, clear, exact, secure
 
@@ -19,7 +19,7 @@ def test_a_server_that_waits_for_an_acknowledgment_has_shown_its_window(window: 
 
 
 def test_a_response_within_the_window_bounds_it() -> None:
-    assert clear(7).estimate() == FirstFlight(
+    assert clear(7).estimate() == CapturedFlight(
         bytes=7 * MSS, packets=7, segment_bytes=MSS, window_segments=7, unknown="response_ended"
     )
 
@@ -200,7 +200,7 @@ def test_a_busy_server_over_a_short_path_has_lost_nothing() -> None:
 def test_the_first_packet_belongs_to_the_flight_though_it_acknowledges_what_came_with_it() -> None:
     wire = Wire().asks(50, 0, 0).sends(51, 0, 500, acknowledged=500).asks(51, 0, 500, 500)
     flight = measure_first_flight(wire.packets, client=CLIENT, request_ns=0)
-    assert isinstance(flight, FirstFlight)
+    assert isinstance(flight, CapturedFlight)
     assert (flight.bytes, flight.packets) == (500, 1)
 
 
@@ -244,7 +244,7 @@ def test_any_packets_give_an_estimate_or_a_reason(
         )
     wire.packets.sort(key=lambda packet: packet.time_ns)
     flight = measure_first_flight(wire.packets, client=CLIENT, request_ns=request_ms * 1_000_000)
-    if isinstance(flight, FirstFlight):
+    if isinstance(flight, CapturedFlight):
         assert flight.window_segments >= 1
         assert min(flight.bytes, flight.packets, flight.segment_bytes) >= 1
     else:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.capture.first_flight import FirstFlight, measure_first_flight
+from crawler.capture.first_flight import CapturedFlight, measure_first_flight
 from crawler.capture.packets import TCP, Packet, pack_end
 
 FOLDER = Path(__file__).with_name("connections")
@@ -61,7 +61,7 @@ def test_the_bounds_hold_the_window_whichever_request_was_the_first(
     asked = [packet.time_ns for packet in packets if packet.source == CLIENT and packet.payload_bytes]
     for time_ns in asked[2:6] or asked:  # TLS sends two handshake messages before the first request
         flight = measure_first_flight(packets, client=CLIENT, request_ns=time_ns)
-        assert isinstance(flight, FirstFlight)
+        assert isinstance(flight, CapturedFlight)
         assert (flight.window_segments, flight.window_most_segments) == bounds
         assert flight.unknown
         assert flight.bytes >= flight.packets > 0

@@ -1,6 +1,6 @@
 """Packets of a connection as the client sees them. Times are in milliseconds, the round trip is 50."""
 
-from crawler.capture.first_flight import FirstFlight, measure_first_flight
+from crawler.capture.first_flight import CapturedFlight, measure_first_flight
 from crawler.capture.packets import ACK, SYN, TCP, Packet, pack_end
 
 CLIENT, SERVER = pack_end("192.0.2.1", 50_000), pack_end("192.0.2.2", 443)
@@ -103,12 +103,12 @@ class Wire:
         ]
         return self
 
-    def estimate(self, *, request_ms: float = 50, answer_after: int = 0) -> FirstFlight:
+    def estimate(self, *, request_ms: float = 50, answer_after: int = 0) -> CapturedFlight:
         self.packets.sort(key=lambda packet: packet.time_ns)
         flight = measure_first_flight(
             self.packets, client=CLIENT, request_ns=round(request_ms * 1e6), answer_after=answer_after
         )
-        assert isinstance(flight, FirstFlight)
+        assert isinstance(flight, CapturedFlight)
         return flight
 
     def bounds(self, *, request_ms: float = 50) -> tuple[int, int | None, str]:
@@ -127,8 +127,8 @@ def clear(segments: int, *, window: int = 10) -> Wire:
     return wire
 
 
-def exact(window: int, *, packets: int, size: int) -> FirstFlight:
-    return FirstFlight(
+def exact(window: int, *, packets: int, size: int) -> CapturedFlight:
+    return CapturedFlight(
         bytes=size, packets=packets, segment_bytes=MSS, window_segments=window, window_most_segments=window
     )
 

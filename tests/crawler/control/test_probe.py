@@ -11,9 +11,9 @@ import pytest
 from crawler.browser import processes
 from crawler.control import network
 from crawler.control.canaries import CANARIES, Canary, CanaryError, parse_canaries
-from crawler.control.network import Fault, Network
-from crawler.control.probe import Request
-from crawler.egress.guard import Guard
+from crawler.control.network import CrawlNetwork, NetworkFault
+from crawler.control.probe import Probe
+from crawler.egress.guard import AddressGuard
 from crawler.errors import EgressUnavailable
 from localweb.server import canary
 from tests.zoo.raw import Answer, RawWeb, answer
@@ -41,10 +41,10 @@ def test_a_malformed_canary_is_refused_in_one_line_that_names_the_known_ones(tex
         parse_canaries(text)
 
 
-def asked(answers: dict[str, Answer], *canaries: dict[str, Any]) -> Fault | None:
+def asked(answers: dict[str, Answer], *canaries: dict[str, Any]) -> NetworkFault | None:
     """Probe a network whose canaries are paths of one server."""
 
-    async def within() -> Fault | None:
+    async def within() -> NetworkFault | None:
         async with RawWeb({}) as web:
             web.answers = {f"127.0.0.1:{web.port}{path}": answer for path, answer in answers.items()}
             local = [
@@ -57,7 +57,7 @@ def asked(answers: dict[str, Answer], *canaries: dict[str, Any]) -> Fault | None
                 )
                 for canary in canaries
             ]
-            return await Network(local, None).probe()
+            return await CrawlNetwork(local, None).probe()
 
     return asyncio.run(within())
 
@@ -98,7 +98,7 @@ def test_each_probe_begins_with_another_canary() -> None:
         async with RawWeb({}) as web:
             web.answers = {f"127.0.0.1:{web.port}/{name}": GOOD for name in "abc"}
             urls = ",".join(f"http://127.0.0.1:{web.port}/{name}" for name in "abc")
-            ours = Network(parse_canaries(urls), None)
+            ours = CrawlNetwork(parse_canaries(urls), None)
             for _ in range(4):
                 assert await ours.probe() is None
             return [target for _, target, _ in web.asked]
@@ -107,10 +107,10 @@ def test_each_probe_begins_with_another_canary() -> None:
 
 
 def test_the_local_web_has_a_canary_of_its_own() -> None:
-    async def within() -> tuple[Fault | None, Fault | None]:
+    async def within() -> tuple[NetworkFault | None, NetworkFault | None]:
         async with canary() as url:
-            up = await Network(parse_canaries(url), None).probe()
-        return up, await Network(parse_canaries(url), None).probe()
+            up = await CrawlNetwork(parse_canaries(url), None).probe()
+        return up, await CrawlNetwork(parse_canaries(url), None).probe()
 
     up, down = asyncio.run(within())
     assert up is None
@@ -119,11 +119,11 @@ def test_the_local_web_has_a_canary_of_its_own() -> None:
 
 
 def test_a_guard_that_cannot_be_entered_is_no_network() -> None:
-    guard = cast("Guard", Played(namespace_pid=2**22 + 1))
+    guard = cast("AddressGuard", Played(namespace_pid=2**22 + 1))
 
-    async def within() -> Fault | None:
+    async def within() -> NetworkFault | None:
         async with canary() as url:
-            return await Network(parse_canaries(url), guard).probe()
+            return await CrawlNetwork(parse_canaries(url), guard).probe()
 
     fault = asyncio.run(within())
     assert fault is not None
@@ -134,7 +134,7 @@ def test_a_cancelled_probe_leaves_no_process() -> None:
     async def within() -> None:
         async with RawWeb({}) as web:
             web.answers = {f"127.0.0.1:{web.port}/": Answer(b"", 0, stall=True)}
-            request = Request(canaries=parse_canaries(f"http://127.0.0.1:{web.port}/"))
+            request = Probe(canaries=parse_canaries(f"http://127.0.0.1:{web.port}/"))
             asking = asyncio.ensure_future(network.run_probe(request))
             async with asyncio.timeout(60):
                 while not web.asked:
@@ -168,15 +168,15 @@ class Played:
 
 def test_a_broken_guard_is_a_fault_even_if_it_is_mended() -> None:
     guard = Played(broken=True)
-    ours = Network(CANARIES, cast("Guard", guard))
-    assert asyncio.run(ours.check_guard()) == Fault("the table is gone", guard=True)
-    assert asyncio.run(ours.probe()) == Fault("the table is gone; mended", guard=True)
+    ours = CrawlNetwork(CANARIES, cast("AddressGuard", guard))
+    assert asyncio.run(ours.check_guard()) == NetworkFault("the table is gone", guard=True)
+    assert asyncio.run(ours.probe()) == NetworkFault("the table is gone; mended", guard=True)
     assert asyncio.run(ours.check_guard()) is None
 
 
 def test_a_guard_that_resists_mending_for_too_long_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours = Network(CANARIES, cast("Guard", Played(broken=True, mends=False)))
-    assert asyncio.run(ours.probe()) == Fault("no default route", guard=True)
+    ours = CrawlNetwork(CANARIES, cast("AddressGuard", Played(broken=True, mends=False)))
+    assert asyncio.run(ours.probe()) == NetworkFault("no default route", guard=True)
     monkeypatch.setattr(network, "MEND_WITHIN_S", 0.0)
     with pytest.raises(EgressUnavailable, match="no default route"):
         asyncio.run(ours.probe())

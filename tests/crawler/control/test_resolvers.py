@@ -11,7 +11,7 @@ import dns.rrset
 import pytest
 
 from crawler.control.canaries import parse_canaries as chosen_canaries
-from crawler.control.network import Fault, Network
+from crawler.control.network import CrawlNetwork, NetworkFault
 from crawler.control.resolvers import (
     RESOLVERS,
     Opinion,
@@ -95,37 +95,39 @@ def test_another_is_asked_where_one_fails_or_is_silent(monkeypatch: pytest.Monke
 
 
 def test_the_network_names_a_name_that_another_resolver_knows_and_asks_each_in_turn() -> None:
-    async def within() -> tuple[list[Fault | None], list[int]]:
+    async def within() -> tuple[list[NetworkFault | None], list[int]]:
         async with contextlib.AsyncExitStack() as stack:
             nameservers = [Nameserver(), Nameserver()]
             resolvers = [await stack.enter_async_context(served(nameserver)) for nameserver in nameservers]
-            ours = Network([], None, resolvers)
+            ours = CrawlNetwork([], None, resolvers)
             opinions = [
                 await ours.check_resolver(names) for names in (["none.test"], ["none.test", "public.test"])
             ]
             return opinions, [len(nameserver.asked) for nameserver in nameservers]
 
     result, counts = asyncio.run(within())
-    assert result == [None, Fault("our resolver does not resolve public.test, and another does")]
+    assert result == [None, NetworkFault("our resolver does not resolve public.test, and another does")]
     assert sorted(counts) == [2, 4]
-    assert asyncio.run(Network([], None).check_resolver(["public.test"])) is None
+    assert asyncio.run(CrawlNetwork([], None).check_resolver(["public.test"])) is None
 
 
 def test_without_an_answer_of_another_resolver_a_fault_is_uncertain() -> None:
-    async def within() -> tuple[Fault | None, Fault | None, list[str | None]]:
+    async def within() -> tuple[NetworkFault | None, NetworkFault | None, list[str | None]]:
         async with served(Nameserver()) as answering, served(Nameserver(dns.rcode.REFUSED)) as refusing:
-            unsure = await Network([], None, []).check_resolver(["public.test"])
-            sure = await Network([], None, [refusing, answering]).check_resolver(["none.test"])
-            networks = [Network([], None, resolvers) for resolvers in ([], [refusing], [refusing, answering])]
+            unsure = await CrawlNetwork([], None, []).check_resolver(["public.test"])
+            sure = await CrawlNetwork([], None, [refusing, answering]).check_resolver(["none.test"])
+            networks = [
+                CrawlNetwork([], None, resolvers) for resolvers in ([], [refusing], [refusing, answering])
+            ]
             return unsure, sure, [await network.describe_lack() for network in networks]
 
     unsure, sure, (unnamed, silent, answered) = asyncio.run(within())
-    assert unsure == Fault("no other resolver tells whether public.test exists", is_certain=False)
+    assert unsure == NetworkFault("no other resolver tells whether public.test exists", is_certain=False)
     assert sure is None
     assert (unnamed or "").endswith("our resolver's: none is named")
     assert (silent or "").endswith("our resolver's: no answer from played")
     assert answered is None
-    assert asyncio.run(Network([], None).describe_lack()) is None
+    assert asyncio.run(CrawlNetwork([], None).describe_lack()) is None
 
 
 def test_the_resolvers_are_of_independent_operators_each_with_its_source() -> None:
@@ -145,9 +147,9 @@ def test_a_malformed_resolver_is_refused_in_one_line_that_names_the_known_ones(t
 def test_a_probe_finds_a_resolver_that_reaches_the_canary_alone() -> None:
     """Names below .invalid do not resolve (RFC 6761), as those of sites that answered before."""
 
-    async def within(known: Sequence[str]) -> Fault | None:
+    async def within(known: Sequence[str]) -> NetworkFault | None:
         async with canary() as url:
-            ours = Network(chosen_canaries(url), None, [])
+            ours = CrawlNetwork(chosen_canaries(url), None, [])
             for name in known:
                 ours.note_resolved(name)
             return await ours.probe()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, text
 
-from crawler.control.network import Fault
+from crawler.control.network import NetworkFault
 from crawler.control.watch import DISPUTES, NOT_RESOLVED, Pacing, is_whole, list_unresolved, mark_network_down
 from crawler.errors import EgressUnavailable
 from crawler.visit.observation import Observation
@@ -81,7 +81,7 @@ def test_a_visit_given_back_is_kept_as_an_attempt_that_does_not_count(database_1
 
 def test_a_crawl_whose_network_is_down_says_so_once_and_claims_nothing(database_18: Engine) -> None:
     class Lasting(Weather):
-        async def probe(self) -> Fault | None:
+        async def probe(self) -> NetworkFault | None:
             if self.probes == 4:
                 time_passes(31)
             return await super().probe()

@@ -4,24 +4,24 @@ import asyncio
 import dataclasses
 from collections.abc import Sequence
 
-from crawler.control.network import Fault, Network
+from crawler.control.network import CrawlNetwork, NetworkFault
 from crawler.errors import EgressUnavailable
 
 
 @dataclasses.dataclass
-class Weather(Network):
+class Weather(CrawlNetwork):
     """Plays our own network: it goes down on request, and is back after `back_after` probes."""
 
-    fault: Fault | None = None
+    fault: NetworkFault | None = None
     back_after: int = 3
     probes: int = 0
     lost: bool = False
     left: int = 0
 
     def fails(self, *, guard: bool = False) -> None:
-        self.fault, self.left = Fault("cut", guard=guard), self.back_after
+        self.fault, self.left = NetworkFault("cut", guard=guard), self.back_after
 
-    async def probe(self) -> Fault | None:
+    async def probe(self) -> NetworkFault | None:
         self.probes += 1
         await asyncio.sleep(0)
         if self.lost:
@@ -41,15 +41,15 @@ class Weather(Network):
     def note_resolved(self, host: str) -> None:
         self.known.append(host)
 
-    async def check_resolver(self, names: Sequence[str]) -> Fault | None:
+    async def check_resolver(self, names: Sequence[str]) -> NetworkFault | None:
         if self.untold & set(names):
-            return Fault("untold", is_certain=False)
-        return Fault("disputed") if self.unresolved & set(names) else None
+            return NetworkFault("untold", is_certain=False)
+        return NetworkFault("disputed") if self.unresolved & set(names) else None
 
     async def describe_lack(self) -> str | None:
         return None
 
-    async def check_guard(self) -> Fault | None:
+    async def check_guard(self) -> NetworkFault | None:
         return self.fault if self.fault is not None and self.fault.guard else None
 
 
@@ -60,7 +60,7 @@ class Silent(Weather):
     def __post_init__(self) -> None:
         self.hangs = asyncio.Event()
 
-    async def probe(self) -> Fault | None:
+    async def probe(self) -> NetworkFault | None:
         self.probes += 1
         if self.probes > 1:
             self.hangs.set()

@@ -7,7 +7,9 @@ from crawler.devtools.document import KEPT, LARGEST_PAINT, MainDocument
 from crawler.netlog.exchange import Exchange
 
 
-def asks(number: str, url: str, seconds: float, *, frame: str = "top", loader: str = "") -> events.Event:
+def asks(
+    number: str, url: str, seconds: float, *, frame: str = "top", loader: str = ""
+) -> events.DevToolsEvent:
     return events.RequestSent(
         request_id=number,
         loader_id=loader or number,
@@ -17,19 +19,19 @@ def asks(number: str, url: str, seconds: float, *, frame: str = "top", loader: s
     )
 
 
-def shows(number: str, *, frame: str = "top", **fields: Any) -> events.Event:
+def shows(number: str, *, frame: str = "top", **fields: Any) -> events.DevToolsEvent:
     return events.FrameNavigated(frame=events.Frame(frame, number, **fields))
 
 
-def fails(number: str, *, canceled: bool | None = None) -> events.Event:
+def fails(number: str, *, canceled: bool | None = None) -> events.DevToolsEvent:
     return events.LoadingFailed(request_id=number, error_text="net::ERR_CONNECTION_RESET", canceled=canceled)
 
 
-def loads(seconds: float) -> events.Event:
+def loads(seconds: float) -> events.DevToolsEvent:
     return events.LoadEventFired(timestamp=seconds)
 
 
-def after(*sequence: events.Event) -> MainDocument:
+def after(*sequence: events.DevToolsEvent) -> MainDocument:
     document = MainDocument("top")
     for event in sequence:
         document.feed(event)
@@ -135,11 +137,11 @@ def test_navigations_without_end_fill_no_memory() -> None:
     assert document.find_exchange([exchange("http://a.test/999", 999_000)]) == 0
 
 
-def paints(name: str, seconds: float, *, frame: str = "top", loader: str = "1") -> events.Event:
+def paints(name: str, seconds: float, *, frame: str = "top", loader: str = "1") -> events.DevToolsEvent:
     return events.LifecycleEvent(name=name, frame_id=frame, loader_id=loader, timestamp=seconds)
 
 
-def largest(seconds: float, *, frame: str = "top", kind: str = LARGEST_PAINT) -> events.Event:
+def largest(seconds: float, *, frame: str = "top", kind: str = LARGEST_PAINT) -> events.DevToolsEvent:
     return events.TimelineEventAdded(event=events.TimelineEntry(kind, frame, seconds))
 
 

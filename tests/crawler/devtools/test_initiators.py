@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.devtools.events import EVENTS, Event, RequestSent, WebSocketCreated
+from crawler.devtools.events import EVENTS, DevToolsEvent, RequestSent, WebSocketCreated
 from crawler.devtools.initiators import Initiators, PageRequest
 from crawler.visit.stored_values import text
 
 
-def event(method: str, **params: Any) -> Event:
+def event(method: str, **params: Any) -> DevToolsEvent:
     return msgspec.convert(params, EVENTS[method])
 
 
-def asks(number: str, url: str, **fields: Any) -> Event:
+def asks(number: str, url: str, **fields: Any) -> DevToolsEvent:
     return event("Network.requestWillBeSent", requestId=number, request={"url": url}, **fields)
 
 
-def fed(*events: Event) -> Initiators:
+def fed(*events: DevToolsEvent) -> Initiators:
     initiators = Initiators()
     for given_event in events:
         initiators.feed(given_event)
@@ -60,7 +60,7 @@ REAL = ["early-hints", "iframe-not-attached", "canceled-video", "missing-respons
 """Events of real pages' sessions; logs/README.md has their source."""
 
 
-def played(name: str) -> list[Event]:
+def played(name: str) -> list[DevToolsEvent]:
     lines = gzip.decompress((LOGS / f"cdp-{name}.jsonl.gz").read_bytes()).splitlines()
     return [event(message["method"], **message["params"]) for message in map(json.loads, lines)]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from crawler.devtools import pipe_tee as pipe_tee_module
-from crawler.devtools.events import EVENTS, Event, RequestSent
+from crawler.devtools.events import EVENTS, DevToolsEvent, RequestSent
 from crawler.devtools.pipe_tee import SESSIONS_KEPT, PipeTee
 from crawler.fifo import CHUNK_BYTES, PIPE_BYTES
 
@@ -38,10 +38,10 @@ def asked(session: str, number: int) -> bytes:
 
 async def driven(
     folder: Path, written: bytes, page: str = "PAGE", *, then: str = ""
-) -> tuple[bytes, list[Event]]:
+) -> tuple[bytes, list[DevToolsEvent]]:
     """Bytes at the driver, and events, of a browser that writes and ends; or, as a program, writes for
     ever and is killed."""
-    heard: list[Event] = []
+    heard: list[DevToolsEvent] = []
     (folder / "written").write_bytes(written)
     browser = folder / "browser"
     last = f"exec {then} >&4\n" if then else ""
@@ -64,7 +64,7 @@ async def driven(
     return got, heard
 
 
-def numbers(events: list[Event]) -> list[str]:
+def numbers(events: list[DevToolsEvent]) -> list[str]:
     return [event.request_id for event in events if isinstance(event, RequestSent)]
 
 

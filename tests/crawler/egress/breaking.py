@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.capture.ring import ETH_P_ALL
-from crawler.egress.guard import Guard, set_up_guard
+from crawler.egress.guard import AddressGuard, set_up_guard
 from crawler.egress.networks import parse_networks
 from crawler.errors import EgressUnavailable
 from tests.circles import ALL
@@ -51,7 +51,7 @@ with ThreadPoolExecutor(8) as pool:
 """
 
 
-def ask_addresses(guard: Guard, *addresses: str) -> dict[str, str]:
+def ask_addresses(guard: AddressGuard, *addresses: str) -> dict[str, str]:
     """Connect to each address from within the guard, and return the results."""
     inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
     call = ["nsenter", "--preserve-credentials", *inside, sys.executable, "-c", ASK, *addresses]
@@ -63,7 +63,7 @@ def ask_addresses(guard: Guard, *addresses: str) -> dict[str, str]:
 class Broken:
     """Ways in which root can break a guard."""
 
-    guard: Guard
+    guard: AddressGuard
 
     @property
     def link(self) -> str:
@@ -153,7 +153,7 @@ def find_fault(what: Callable[[], None]) -> str:
     return ""
 
 
-def broken(guard: Guard, way: Callable[[Broken], None]) -> dict[str, Any]:
+def broken(guard: AddressGuard, way: Callable[[Broken], None]) -> dict[str, Any]:
     way(Broken(guard))
     noticed = find_fault(guard.check), find_fault(guard.check)
     meanwhile = ask_addresses(guard, *REFUSED)
@@ -192,7 +192,7 @@ def no_way_out() -> Iterator[None]:
     )
 
 
-def away(guard: Guard, what: Callable[[], contextlib.AbstractContextManager[None]]) -> dict[str, Any]:
+def away(guard: AddressGuard, what: Callable[[], contextlib.AbstractContextManager[None]]) -> dict[str, Any]:
     """Return the messages while a part of the machine's network is away, and after it is back."""
     with what():
         noticed = [find_fault(guard.check), find_fault(guard.mend), find_fault(guard.check)]
@@ -205,7 +205,7 @@ def away(guard: Guard, what: Callable[[], contextlib.AbstractContextManager[None
     }
 
 
-def end_namespace_process(guard: Guard) -> list[str]:
+def end_namespace_process(guard: AddressGuard) -> list[str]:
     """Return the messages after the process in the namespace was killed."""
     os.kill(guard.namespace_pid, signal.SIGKILL)
     while Path(f"/proc/{guard.namespace_pid}/ns/net").exists():

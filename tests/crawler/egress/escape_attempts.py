@@ -20,7 +20,7 @@ from typing import Any
 from crawler import box
 from crawler.browser.browser import Browser
 from crawler.capture.capture import Capture, open_capture
-from crawler.egress.guard import Guard, set_up_guard
+from crawler.egress.guard import AddressGuard, set_up_guard
 from crawler.egress.networks import parse_networks
 from crawler.errors import EgressUnavailable
 from crawler.visit.visit import visit_page
@@ -59,12 +59,14 @@ FLAGS = [
 """Flags that turn off the browser's own check, which comes after the connection and is not tested here."""
 
 
-async def visits(guard: Guard | None, servers: world.Servers) -> dict[str, Any]:
+async def visits(guard: AddressGuard | None, servers: world.Servers) -> dict[str, Any]:
     with open_capture(guard.capture if guard else None) as capture:
         return await _visits(guard, capture, servers)
 
 
-async def _visits(guard: Guard | None, capture: Capture | None, servers: world.Servers) -> dict[str, Any]:
+async def _visits(
+    guard: AddressGuard | None, capture: Capture | None, servers: world.Servers
+) -> dict[str, Any]:
     chromium = from_environment().chromium
     servers.came = []
     world.came_to_the_internet()
@@ -107,7 +109,7 @@ async def _visits(guard: Guard | None, capture: Capture | None, servers: world.S
     }
 
 
-async def visit_after_mending(guard: Guard) -> list[Any]:
+async def visit_after_mending(guard: AddressGuard) -> list[Any]:
     """Visits of one browser before its guard is broken, and after it was mended."""
     collected = []
     with open_capture(guard.capture) as capture:

@@ -13,7 +13,7 @@ from crawler.capture.connections import CapturedConnections
 from crawler.capture.packets import pack_end
 from crawler.capture.ring import Ring
 from crawler.capture.tcp_info import SmallestRoundTrips
-from crawler.egress.guard import Guard
+from crawler.egress.guard import AddressGuard
 from tests.crawler.egress import world
 
 SEEN = """
@@ -53,7 +53,7 @@ def network() -> dict[str, Any]:
     }
 
 
-def addresses(guard: Guard) -> list[dict[str, Any]]:
+def addresses(guard: AddressGuard) -> list[dict[str, Any]]:
     """Read the addresses of the guard's interfaces and their state."""
     inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
     shown = subprocess.run(
@@ -79,7 +79,7 @@ print(local[0], local[1])
 """
 
 
-def capture_page(guard: Guard, address: str) -> int | None:
+def capture_page(guard: AddressGuard, address: str) -> int | None:
     """Fetch a page through the guard, and return the payload that its capture counted;
     its kernel tells the round trip."""
     assert guard.capture is not None

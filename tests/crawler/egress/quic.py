@@ -5,7 +5,7 @@ import functools
 from collections.abc import Callable, Mapping
 
 from localweb.serving.certificates import Authority
-from localweb.serving.handler import Reply, Request, Site
+from localweb.serving.handler import Reply, ServedRequest, Site
 from localweb.serving.log import TruthLog
 from tests.zoo.serving.packets import Path
 from tests.zoo.serving.quic import QuicListener
@@ -31,7 +31,7 @@ async def serve(addresses: Mapping[str, str], came: Callable[[str], None]) -> st
     return authority.spki_hash
 
 
-async def _answer(address: str, came: Callable[[str], None], request: Request, reply: Reply) -> None:
+async def _answer(address: str, came: Callable[[str], None], request: ServedRequest, reply: Reply) -> None:
     came(address)
     await reply.head(200, [("content-type", "text/html")])
     await reply.body(PAGE.encode() if request.host == PUBLIC_HOST else b"reached", end=True)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, ServedRequest
 
 HOST, OTHER = "quic.test", "other.test"
 TEXT = b"all work and no play makes jack a dull boy\n" * 100
@@ -31,18 +31,18 @@ const leave = async url => {
 PAGE = f"<!doctype html><link rel=icon href=data:,><body><script>{SCRIPT}</script>".encode()
 
 
-async def page(request: Request, reply: Reply) -> None:
+async def page(request: ServedRequest, reply: Reply) -> None:
     await reply.head(200, [("content-type", "text/html")])
     await reply.body(PAGE, end=True)
 
 
-async def plain(request: Request, reply: Reply) -> None:
+async def plain(request: ServedRequest, reply: Reply) -> None:
     await reply.head(200, [CORS, ("content-length", str(len(TEXT)))], end=request.method == "HEAD")
     if request.method != "HEAD":
         await reply.body(TEXT, end=True)
 
 
-async def pieces(request: Request, reply: Reply) -> None:
+async def pieces(request: ServedRequest, reply: Reply) -> None:
     """A response with DATA frames of all lengths, and a trailer."""
     await reply.head(200, [CORS])
     for size in (1, 63, 64, 5000, 70_000):
@@ -50,47 +50,47 @@ async def pieces(request: Request, reply: Reply) -> None:
     await reply.end([("x-checksum", "1")])
 
 
-async def hinted(request: Request, reply: Reply) -> None:
+async def hinted(request: ServedRequest, reply: Reply) -> None:
     await reply.inform(103, [("link", "</plain>; rel=preload; as=fetch")])
     await plain(request, reply)
 
 
-async def nothing(request: Request, reply: Reply) -> None:
+async def nothing(request: ServedRequest, reply: Reply) -> None:
     await reply.head(204, [CORS], end=True)
 
 
-async def empty(request: Request, reply: Reply) -> None:
+async def empty(request: ServedRequest, reply: Reply) -> None:
     """A response whose FIN comes without data."""
     await reply.head(200, [CORS, ("content-length", "0")])
     await reply.end()
 
 
-async def broken(request: Request, reply: Reply) -> None:
+async def broken(request: ServedRequest, reply: Reply) -> None:
     await reply.head(200, [CORS, ("content-length", "9000")])
     await reply.body(b"x" * 3000)
     await asyncio.sleep(0.1)  # a reset overtakes what the client has not read
     await reply.reset()
 
 
-async def header(request: Request, reply: Reply) -> None:
+async def header(request: ServedRequest, reply: Reply) -> None:
     """A response with a header section longer than its body, and than a packet."""
     await reply.head(200, [CORS, ("x-large", "h" * 5000)])
     await reply.body(b"b", end=True)
 
 
-async def endless(request: Request, reply: Reply) -> None:
+async def endless(request: ServedRequest, reply: Reply) -> None:
     await reply.head(200, [CORS])
     while True:
         await reply.body(b"e" * 700)
         await asyncio.sleep(0.02)
 
 
-async def moved(request: Request, reply: Reply) -> None:
+async def moved(request: ServedRequest, reply: Reply) -> None:
     await reply.head(302, [CORS, ("location", f"https://{OTHER}/plain"), ("content-length", "5")])
     await reply.body(b"moved", end=True)
 
 
-async def closed(request: Request, reply: Reply) -> None:
+async def closed(request: ServedRequest, reply: Reply) -> None:
     """A response during which the connection ends: the next request needs another."""
     await reply.head(200, [CORS, ("content-length", "9000")])
     await reply.body(b"x" * 3000)
@@ -98,7 +98,7 @@ async def closed(request: Request, reply: Reply) -> None:
     await reply.close()
 
 
-PATHS: dict[str, Callable[[Request, Reply], Awaitable[None]]] = {
+PATHS: dict[str, Callable[[ServedRequest, Reply], Awaitable[None]]] = {
     "/": page,
     "/plain": plain,
     "/pieces": pieces,
@@ -114,7 +114,7 @@ PATHS: dict[str, Callable[[Request, Reply], Awaitable[None]]] = {
 }
 
 
-async def answer(request: Request, reply: Reply) -> None:
+async def answer(request: ServedRequest, reply: Reply) -> None:
     await PATHS[request.path](request, reply)
 
 

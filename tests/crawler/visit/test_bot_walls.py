@@ -8,7 +8,7 @@ import pytest
 
 from crawler.browser.browser import Browser
 from crawler.netlog.requests import BOT_WALL_HEADERS
-from crawler.visit.bot_walls import CONSENTS, WALLS, Header, recognise
+from crawler.visit.bot_walls import CONSENTS, WALLS, HeaderMark, recognise
 from crawler.visit.observation import Observation
 from crawler.visit.visit import visit_page
 from schema import vocabulary as schema
@@ -89,7 +89,7 @@ def test_the_fingerprints_are_those_of_the_schema_each_with_its_source_and_its_t
         for fingerprint in (*WALLS, *CONSENTS)
     )
     marks = {mark for fingerprint in WALLS for mark in fingerprint.alone + fingerprint.refused}
-    assert {mark.name for mark in marks if isinstance(mark, Header)} == BOT_WALL_HEADERS
+    assert {mark.name for mark in marks if isinstance(mark, HeaderMark)} == BOT_WALL_HEADERS
 
 
 def test_a_page_that_never_answered_is_behind_no_wall() -> None:

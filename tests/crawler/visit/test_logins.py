@@ -8,7 +8,7 @@ import asyncio
 import pytest
 
 from crawler.visit.observation import Observation
-from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, ServedRequest
 from tests.crawler.visiting import visit_hosts
 from tests.zoo.replies import answer, page, redirect_with_body
 from tests.zoo.serving.server import ZooWeb
@@ -20,7 +20,7 @@ ASKING = "<script>const x = new XMLHttpRequest; x.open('GET', '/in', true, 'user
 
 
 def locked(then: Handler) -> Handler:
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         await (then if "authorization" in request.headers else REFUSED)(request, reply)
 
     return handle
@@ -34,7 +34,7 @@ PLACES: dict[tuple[str, str], Handler] = {
 }
 
 
-async def serve(request: Request, reply: Reply) -> None:
+async def serve(request: ServedRequest, reply: Reply) -> None:
     await PLACES[request.host, request.path](request, reply)
 
 

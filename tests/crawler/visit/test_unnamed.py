@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.capture.capture import capture_loopback
-from localweb.serving.handler import Origin, Reply, Request
+from localweb.serving.handler import Origin, Reply, ServedRequest
 from tests.crawler.visiting import visit_hosts
 from tests.zoo.replies import TEXT, answer, page
 from tests.zoo.serving.namespace import in_namespace
@@ -29,7 +29,7 @@ def visited(beside: bool, alone: bool) -> dict[str, Any]:
 async def _visited(*, beside: bool, alone: bool) -> dict[str, Any]:
     came = 0
 
-    async def serve(request: Request, reply: Reply) -> None:
+    async def serve(request: ServedRequest, reply: Reply) -> None:
         nonlocal came
         if request.path == "/" and beside:
             came = await asyncio.to_thread(_download, web.endpoint(Origin("http", HOST)))

@@ -27,7 +27,7 @@ import pytest
 from playwright.sync_api import Page
 
 from benchmarks.pages.browser import launch_browser
-from firstflight.commands.demo import Line, StepFailed, replay
+from firstflight.commands.demo import DemoRun, StepFailed, replay
 from firstflight.errors import INTERRUPTED
 from releases.catalogue import Release, find_release, releases
 from storage import embedded
@@ -113,7 +113,7 @@ def test_a_demo_serves_the_edition_before_it_crawls_and_stopped_leaves_nothing_r
 
 
 def test_a_step_that_fails_shows_its_last_lines_and_the_log(tmp_path: Path) -> None:
-    line = Line(tmp_path, tmp_path)
+    line = DemoRun(tmp_path, tmp_path)
     with pytest.raises(StepFailed) as caught:
         line.step("crawl", "plna")
     lines = caught.value.message.splitlines()
@@ -131,7 +131,7 @@ def test_a_lab_that_cannot_be_built_stops_the_demo_before_its_replay(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("FIRSTFLIGHT_CACHE_DIR", str(tmp_path))
     with pytest.raises(StepFailed) as caught:
-        replay(Line(tmp_path, tmp_path))
+        replay(DemoRun(tmp_path, tmp_path))
     ended, *_, error, _ = caught.value.message.splitlines()
     assert ended == "`firstflight replay build-lab` ended with exit code 1"
     assert error.startswith("Error: to build the replay's kernel: apt-get install ")
@@ -140,7 +140,7 @@ def test_a_lab_that_cannot_be_built_stops_the_demo_before_its_replay(
 def test_a_demo_waits_for_packages_and_says_how_many_percent_are_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    line = Line(tmp_path / "demo", tmp_path)
+    line = DemoRun(tmp_path / "demo", tmp_path)
     (tmp_path / "debian.percent").write_text("40\n")
     line.wait_for_packages()
     assert capsys.readouterr().err == ""

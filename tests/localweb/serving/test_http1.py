@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from localweb.serving.handler import Origin, Reply, Request
+from localweb.serving.handler import Origin, Reply, ServedRequest
 from tests.factories.limited import limited
 from tests.zoo.serving.examples import HOSTS, TEXT
 from tests.zoo.serving.server import ZooWeb
@@ -96,7 +96,7 @@ async def test_a_request_body_is_not_taken_for_a_request() -> None:
 
 @limited
 async def test_a_response_to_head_between_others_has_no_body() -> None:
-    async def sized(request: Request, reply: Reply) -> None:
+    async def sized(request: ServedRequest, reply: Reply) -> None:
         is_head = request.method == "HEAD"
         await reply.head(200, [("content-length", str(len(TEXT)))], end=is_head)
         if not is_head:
@@ -147,7 +147,7 @@ async def test_a_client_that_does_not_speak_http_is_dropped_and_logged(octets: b
 async def test_a_reset_follows_what_was_sent() -> None:
     body = bytes(300_000)
 
-    async def broken(request: Request, reply: Reply) -> None:
+    async def broken(request: ServedRequest, reply: Reply) -> None:
         await reply.head(200, [("content-length", "999999")])
         await reply.body(body)
         await reply.reset()
@@ -178,7 +178,7 @@ async def test_a_reset_follows_what_was_sent() -> None:
 async def test_a_reset_while_the_client_writes_leaves_the_next_connection_alone(turns: int) -> None:
     clients: list[socket.socket] = []
 
-    async def broken(request: Request, reply: Reply) -> None:
+    async def broken(request: ServedRequest, reply: Reply) -> None:
         if request.path == "/next":
             await reply.head(204, [], end=True)
             return
@@ -211,7 +211,7 @@ async def test_a_reset_while_the_client_writes_leaves_the_next_connection_alone(
 async def test_closing_completes_a_body_that_has_what_it_declared(
     declared: list[tuple[str, str]], is_complete: bool
 ) -> None:
-    async def closing(request: Request, reply: Reply) -> None:
+    async def closing(request: ServedRequest, reply: Reply) -> None:
         await reply.head(200, declared)
         await reply.body(b"abc")
         await reply.close()
@@ -224,7 +224,7 @@ async def test_closing_completes_a_body_that_has_what_it_declared(
 
 @limited
 async def test_an_exception_of_a_handler_is_logged_as_a_failure() -> None:
-    async def wrong(request: Request, reply: Reply) -> None:
+    async def wrong(request: ServedRequest, reply: Reply) -> None:
         raise KeyError(request.path)
 
     async with ZooWeb({HOST: wrong}, protocol="h1") as web, connected(web) as (_, writer):

@@ -15,7 +15,7 @@ from replay.runs.cells import Cell, plan
 from replay.runs.conditions import Competition, Loss, Neighbours, Queue
 from replay.runs.guests import Guest, NetworkJob
 from replay.runs.policy import PACED, Policy, at_once
-from replay.runs.run import Result, replay
+from replay.runs.run import ReplayResult, replay
 from tests.factories.lab_networks import make_page, plain
 
 pytestmark = pytest.mark.lab
@@ -29,13 +29,13 @@ def page(objects: Sequence[Mapping[str, int]], *, visit_id: int = 1) -> Recipe:
     return make_page(visit_id, *({"origin": 0, "parent": -1, **each} for each in objects), origins=hosts)
 
 
-def loaded(lab: Lab, pages: Sequence[Recipe], *, windows: Sequence[int] = (10,)) -> Result:
+def loaded(lab: Lab, pages: Sequence[Recipe], *, windows: Sequence[int] = (10,)) -> ReplayResult:
     return replay(
         lab, plan(pages, [FAR], policies=at_once(*windows), seeds=1, conditions=[plain()]), guests=1
     )
 
 
-def states(result: Result) -> list[tuple[str, str | None]]:
+def states(result: ReplayResult) -> list[tuple[str, str | None]]:
     return [(row["state"], row["reason"]) for row in result.rows]
 
 

@@ -23,7 +23,7 @@ from replay.networks.populations import profile
 from replay.runs.cells import Cell, plan
 from replay.runs.guests import guest_for
 from replay.runs.policy import at_once
-from replay.runs.run import Result, replay
+from replay.runs.run import ReplayResult, replay
 from tests.factories.lab_networks import plain, single_response
 
 pytestmark = pytest.mark.lab
@@ -92,11 +92,11 @@ class SignalAt:
             os.killpg(self.guests[-1].pid, self.which)
 
 
-def states(result: Result) -> list[str]:
+def states(result: ReplayResult) -> list[str]:
     return [row["state"] for row in result.rows]
 
 
-def lost_one(result: Result, calm: Result, why: str) -> bool:
+def lost_one(result: ReplayResult, calm: ReplayResult, why: str) -> bool:
     """Return whether one cell failed for this reason, and all others are as in the calm replay."""
     rows = result.rows
     (failed,) = [row for row in rows if row["state"] == "failed"]

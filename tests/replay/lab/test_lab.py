@@ -22,7 +22,7 @@ from replay.runs.cells import plan
 from replay.runs.guests import measure_flights, selftest
 from replay.runs.network_jobs import FIRST_ORIGIN
 from replay.runs.policy import at_once
-from replay.runs.run import Result, replay
+from replay.runs.run import ReplayResult, replay
 from tests.circles import ALL
 from tests.factories.lab_networks import FAST, make_page, plain
 
@@ -48,7 +48,7 @@ def run(
     seeds: int = 1,
     guests: int = 1,
     shaper: str = "tbf",
-) -> Result:
+) -> ReplayResult:
     cells = plan(recipes, profiles, policies=at_once(*windows), seeds=seeds, conditions=[plain()])
     return replay(lab, cells, guests=guests, silence_s=WALL_S, shaper=shaper)
 

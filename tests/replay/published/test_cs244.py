@@ -4,7 +4,7 @@ import pytest
 
 from replay.published import cs244
 from replay.published.cs244 import cubic_windows, explain, with_an_early_end_of_slow_start
-from replay.published.reproduction import Row
+from replay.published.reproduction import ComparedValue
 
 
 def published(what: str) -> cs244.PublishedCell:
@@ -61,7 +61,7 @@ def test_a_cell_far_off_is_explained_by_what_predicts_it_and_else_counted() -> N
     cell = published("bw: 256 kbps, 70 ms, 5,087 B, IW 3")
 
     def look(ours: float) -> tuple[int, float]:
-        row = Row(what="a cell", unit="s", published=cell.seconds, ours=ours)
+        row = ComparedValue(what="a cell", unit="s", published=cell.seconds, ours=ours)
         rows, criterion = explain([cell.file], [row], "netem", "netem")
         return len(rows), criterion.measured
 

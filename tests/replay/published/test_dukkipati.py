@@ -31,7 +31,7 @@ def test_every_panel_has_a_place_for_every_client() -> None:
 
 
 def test_a_client_at_the_edge_of_a_bucket_belongs_to_it() -> None:
-    edge = dukkipati_clients.Client(kbps=512.0, rtt_ms=50.0, size_bytes=1000)
+    edge = dukkipati_clients.PublishedClient(kbps=512.0, rtt_ms=50.0, size_bytes=1000)
     names = ["256-512", "512-1000", ">1000"]
     assert dukkipati.group_gains([edge], [3.0], names, lambda client: client.kbps) == [[3.0], [], []]
 

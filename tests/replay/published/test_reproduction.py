@@ -4,9 +4,9 @@ import pytest
 
 from replay.published.document import document, tables
 from replay.published.reproduction import (
+    ComparedValue,
     Criterion,
     Reproduction,
-    Row,
     at_least,
     at_most,
     error_criteria,
@@ -14,8 +14,8 @@ from replay.published.reproduction import (
 )
 
 
-def row(published: float | None, ours: float) -> Row:
-    return Row(what="a value", unit="s", published=published, ours=ours)
+def row(published: float | None, ours: float) -> ComparedValue:
+    return ComparedValue(what="a value", unit="s", published=published, ours=ours)
 
 
 def reproduction(*criteria: Criterion, **values: Any) -> Reproduction:

@@ -24,7 +24,7 @@ from replay.runs.parts import (
 )
 from replay.runs.replay_folder import guest_facts, plan_facts, store_loads
 from replay.runs.responses import response_tables
-from replay.runs.run import Result, result_of, share_out
+from replay.runs.run import ReplayResult, result_of, share_out
 from storage.sums import broken_sums
 from tests.replay.runs.test_run import cells, recipe
 from verdict.rule import RULE
@@ -53,7 +53,7 @@ def guest_of(share: list[Cell], number: int) -> Guest:
     return Guest(jobs=[job], recipes=[], origins=1, failure=failure, offloads_on=0)
 
 
-def replayed(shares: list[list[Cell]], numbers: list[int]) -> Result:
+def replayed(shares: list[list[Cell]], numbers: list[int]) -> ReplayResult:
     guests = [guest_of(share, number) for share, number in zip(shares, numbers, strict=True)]
     if 1 in numbers:  # that it failed at once, and another took its cells
         guests.insert(0, Guest(jobs=[], recipes=[], origins=1))

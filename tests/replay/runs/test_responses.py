@@ -11,7 +11,7 @@ from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
 from replay.runs.policy import at_once
 from replay.runs.responses import response_tables, write_responses
-from replay.runs.run import Result, replay
+from replay.runs.run import ReplayResult, replay
 from schema.computed_tables import REPLAYED_RESPONSE
 from tests.factories.lab_networks import FAST, RTT_MS, Rows, make_page, plain
 
@@ -38,7 +38,7 @@ def page(
 
 
 @pytest.fixture(scope="module")
-def result(lab: Lab) -> Result:
+def result(lab: Lab) -> ReplayResult:
     """Pages of one response each, a chain over two hosts, two concurrent streams, and pages over TLS."""
     pages = [page(count, [count * MSS_TIMESTAMPS], [-1], [0]) for count in SEGMENTS]
     pages.append(page(CHAIN, [1_000, 2_000, 50_000], [-1, 0, 1], [0, 0, 1]))
@@ -56,7 +56,7 @@ def result(lab: Lab) -> Result:
 
 
 @pytest.fixture
-def rows(result: Result, tmp_path: Path) -> Rows:
+def rows(result: ReplayResult, tmp_path: Path) -> Rows:
     """The rows of responses.parquet."""
     write_responses(tmp_path, response_tables(result))
     table = pq.read_table(tmp_path / "responses.parquet")
@@ -99,7 +99,7 @@ def test_streams_of_a_connection_share_its_flights(rows: Rows) -> None:
     assert small["last_byte_ms"] < large["last_byte_ms"]
 
 
-def test_the_page_ends_with_its_last_response(result: Result, rows: Rows) -> None:
+def test_the_page_ends_with_its_last_response(result: ReplayResult, rows: Rows) -> None:
     for load in result.rows:
         each = of(rows, load["visit_id"], load["iw"])
         assert max(row["last_byte_ms"] for row in each) == load["page_ms"]
@@ -111,14 +111,14 @@ def test_the_page_ends_with_its_last_response(result: Result, rows: Rows) -> Non
         assert load["bytes_initial_loss"] == 0
 
 
-def test_a_loads_latency_is_the_mean_of_its_responses(result: Result, rows: Rows) -> None:
+def test_a_loads_latency_is_the_mean_of_its_responses(result: ReplayResult, rows: Rows) -> None:
     for load in result.rows:
         latencies = [row["last_byte_ms"] - row["sent_ms"] for row in of(rows, load["visit_id"], load["iw"])]
         assert load["response_latency_ms"] == pytest.approx(sum(latencies) / len(latencies), abs=0.002)
 
 
 def test_rendering_waits_for_the_last_byte_that_blocks_it_and_for_the_document(
-    result: Result, rows: Rows
+    result: ReplayResult, rows: Rows
 ) -> None:
     for load in result.rows:
         each = of(rows, load["visit_id"], load["iw"])

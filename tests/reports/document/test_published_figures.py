@@ -3,16 +3,16 @@
 import dataclasses
 
 from replay.published.cs244 import figure_rows, read_cells
-from replay.published.reproduction import Place, Reproduction, Row
+from replay.published.reproduction import ComparedValue, Place, Reproduction
 from reports.document.published_figures import OURS, PUBLISHED, figure, panel, points
 from reports.document.theme import svg
 
 
-def row(x: str, ours: float, published: float | None = None, *, series: str = "a") -> Row:
-    return Row(what=x, unit="ms", published=published, ours=ours, place=Place("A panel", series, x))
+def row(x: str, ours: float, published: float | None = None, *, series: str = "a") -> ComparedValue:
+    return ComparedValue(what=x, unit="ms", published=published, ours=ours, place=Place("A panel", series, x))
 
 
-def reproduction(*rows: Row) -> Reproduction:
+def reproduction(*rows: ComparedValue) -> Reproduction:
     return Reproduction(
         id="one", title="One", source="a source", method="a method", rows=rows, criteria=(), reading=""
     )
@@ -50,7 +50,9 @@ def test_without_a_place_there_is_no_figure_and_the_same_rows_give_the_same_byte
 
 def test_the_gains_of_the_rerun_are_those_of_its_cells() -> None:
     cells = read_cells()
-    rows = [Row(what=cell.what, unit="s", published=cell.seconds, ours=cell.seconds) for cell in cells]
+    rows = [
+        ComparedValue(what=cell.what, unit="s", published=cell.seconds, ours=cell.seconds) for cell in cells
+    ]
     gains = {
         (figure_row.place.panel, figure_row.place.x): figure_row
         for figure_row in figure_rows(cells, rows, "a shaper")

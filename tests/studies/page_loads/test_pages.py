@@ -3,12 +3,12 @@
 from typing import Any
 
 from localweb import recipes
-from localweb.recipes import Source
+from localweb.recipes import RecipeSource
 from replay.recipes.page_recipe import Recipe
 from studies.page_loads.pages import FIRST_NUMBER, page_of
 from tests.factories.lab_networks import make_page
 
-SOURCE = Source(repository="r", commit="c", licence="l", file="f", tool="t", date="2025-08")
+SOURCE = RecipeSource(repository="r", commit="c", licence="l", file="f", tool="t", date="2025-08")
 
 
 def recipe(*parents: int, document: int) -> Recipe:

@@ -15,7 +15,7 @@ from crawler.browser.browser import Browser
 from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from localweb.serving.channel import ProtocolViolation
-from localweb.serving.handler import Reply, Request
+from localweb.serving.handler import Reply, ServedRequest
 from tests.zoo.replies import bodiless, page
 from tests.zoo.serving.server import Spoken, ZooWeb
 
@@ -70,7 +70,7 @@ async def _visit(protocol: Spoken, messages: list[Any], at_once: int) -> dict[st
     methods = json.dumps([message.method for message in messages])
     document = page(SCRIPT.replace("METHODS", methods).replace("AT_ONCE", str(at_once)))
 
-    async def handle(request: Request, reply: Reply) -> None:
+    async def handle(request: ServedRequest, reply: Reply) -> None:
         if request.path == "/saw":
             saw.extend(json.loads(request.body))
             await bodiless(status=204)(request, reply)

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 
-from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, ServedRequest
 from tests.zoo.hostile.handlers import (
     as_fast_as_it_goes,
     by_path,
@@ -44,7 +44,7 @@ for (const one of tries) { try { Promise.resolve(one()).catch(() => 0); } catch 
 """  # noqa: E501
 
 
-async def websocket(request: Request, reply: Reply) -> None:
+async def websocket(request: ServedRequest, reply: Reply) -> None:
     """Upgrade to a WebSocket that sends messages of 64 kB without pause."""
     digest = hashlib.sha1(
         f"{request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode()

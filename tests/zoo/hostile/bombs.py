@@ -5,7 +5,7 @@ import functools
 import zlib
 from collections.abc import Callable
 
-from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, ServedRequest
 from tests.zoo.hostile.handlers import response
 
 MIB = 1 << 20
@@ -40,7 +40,7 @@ def bomb(coding: str, make: Callable[[], bytes]) -> Handler:
     """A page that is small until it is decoded; made when it is first asked for."""
     cached = functools.cache(make)
 
-    async def serve(request: Request, reply: Reply) -> None:
+    async def serve(request: ServedRequest, reply: Reply) -> None:
         await reply.write(
             response(cached(), "Content-Type: text/html", f"Content-Encoding: {coding}"), end=True
         )

@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 
-from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, ServedRequest
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 
@@ -29,7 +29,7 @@ def html(markup: str, **paths: bytes) -> Handler:
     """Serve a page and `paths` by their first segment; every other path is a small text."""
     all_paths = {"": document(markup)} | paths
 
-    async def serve(request: Request, reply: Reply) -> None:
+    async def serve(request: ServedRequest, reply: Reply) -> None:
         plain = response(b"small", "Content-Type: text/plain")
         await reply.write(all_paths.get(request.path.split("/")[1], plain), end=True)
 
@@ -44,7 +44,7 @@ def script(code: str, **paths: bytes) -> Handler:
 def raw(wire: bytes) -> Handler:
     """The same bytes for every path."""
 
-    async def serve(request: Request, reply: Reply) -> None:
+    async def serve(request: ServedRequest, reply: Reply) -> None:
         await reply.write(wire, end=True)
 
     return serve
@@ -53,7 +53,7 @@ def raw(wire: bytes) -> Handler:
 def by_path(**pages: Handler) -> Handler:
     """Use a handler for each first segment of the path, or `root` if there is none for it."""
 
-    async def serve(request: Request, reply: Reply) -> None:
+    async def serve(request: ServedRequest, reply: Reply) -> None:
         await pages.get(request.path.split("/")[1] or "root", pages["root"])(request, reply)
 
     return serve
@@ -62,7 +62,7 @@ def by_path(**pages: Handler) -> Handler:
 def slowly(head: bytes, piece: bytes, every_s: float) -> Handler:
     """Send a head, and then a piece after every pause, without end."""
 
-    async def serve(request: Request, reply: Reply) -> None:
+    async def serve(request: ServedRequest, reply: Reply) -> None:
         if head:
             await reply.write(head)
         while True:
@@ -77,7 +77,7 @@ def as_fast_as_it_goes(head: bytes, piece: bytes) -> Handler:
     return slowly(head, piece, 0)
 
 
-async def stall(request: Request, reply: Reply) -> None:
+async def stall(request: ServedRequest, reply: Reply) -> None:
     """No answer."""
 
 
@@ -85,7 +85,7 @@ def redirects(every_s: float) -> Handler:
     """Redirect to a new path each time."""
     count = itertools.count()
 
-    async def serve(request: Request, reply: Reply) -> None:
+    async def serve(request: ServedRequest, reply: Reply) -> None:
         await asyncio.sleep(every_s)
         await reply.write(redirect(f"/{next(count)}"), end=True)
 

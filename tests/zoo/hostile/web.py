@@ -10,7 +10,7 @@ import ssl
 import sys
 
 from localweb.serving.certificates import Authority
-from localweb.serving.handler import ALPN_HTTP1, Origin, Reply, Request, Site
+from localweb.serving.handler import ALPN_HTTP1, Origin, Reply, ServedRequest, Site
 from localweb.serving.listener import TcpListener
 from localweb.serving.web import Web
 from tests.zoo.hostile.pages import PAGES
@@ -24,7 +24,7 @@ CLIENT_CERTIFICATES = {
 HOSTS = (FILTERED, *CLIENT_CERTIFICATES, "*.secure.test", "*.test")
 
 
-async def serve(request: Request, reply: Reply) -> None:
+async def serve(request: ServedRequest, reply: Reply) -> None:
     """Answer as the page that the host names, or as the plain page."""
     await PAGES.get(request.host.removesuffix(".test"), PAGES["plain"])(request, reply)
 

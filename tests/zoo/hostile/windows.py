@@ -1,16 +1,16 @@
 """Hostile pages: frames and windows."""
 
-from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, ServedRequest
 from tests.zoo.hostile.handlers import document, html, raw, script
 
 
-async def nest_frames(request: Request, reply: Reply) -> None:
+async def nest_frames(request: ServedRequest, reply: Reply) -> None:
     """Frames in frames, a hundred deep."""
     depth = int(request.path[1:] or 0)
     await reply.write(document(f"<iframe src=/{depth + 1}></iframe>" if depth < 100 else "bottom"), end=True)
 
 
-async def bottomless(request: Request, reply: Reply) -> None:
+async def bottomless(request: ServedRequest, reply: Reply) -> None:
     """Three frames in every frame."""
     frames = "".join(f"<iframe src={request.path.rstrip('/')}/{n}></iframe>" for n in range(3))
     await reply.write(document(frames), end=True)

@@ -5,7 +5,7 @@ import base64
 import hashlib
 from collections.abc import Awaitable, Callable
 
-from localweb.serving.handler import Handler, Reply, Request
+from localweb.serving.handler import Handler, Reply, ServedRequest
 
 HOST, OTHER = "zoo.test", "other.test"
 TEXT = b"all work and no play makes jack a dull boy\n" * 400
@@ -14,23 +14,23 @@ PIECES = 4
 PIECE = bytes(1 << 20)
 
 
-async def plain(request: Request, reply: Reply) -> None:
+async def plain(request: ServedRequest, reply: Reply) -> None:
     await reply.head(200, [CORS, ("content-length", str(len(TEXT)))])
     await reply.body(TEXT, end=True)
 
 
-async def send_hint(request: Request, reply: Reply) -> None:
+async def send_hint(request: ServedRequest, reply: Reply) -> None:
     await reply.inform(103, [("link", "</plain>; rel=preload; as=fetch")])
     await plain(request, reply)
 
 
-async def redirect(request: Request, reply: Reply) -> None:
+async def redirect(request: ServedRequest, reply: Reply) -> None:
     location = ("location", f"{request.scheme}://{OTHER}/plain")
     await reply.head(302, [CORS, location, ("content-length", "5")])
     await reply.body(b"moved", end=True)
 
 
-async def in_pieces(request: Request, reply: Reply) -> None:
+async def in_pieces(request: ServedRequest, reply: Reply) -> None:
     """Chunks in HTTP/1.1, DATA frames else, with a trailer."""
     framing = [("transfer-encoding", "chunked")] if request.protocol == "http/1.1" else []
     await reply.head(200, [CORS, *framing])
@@ -39,17 +39,17 @@ async def in_pieces(request: Request, reply: Reply) -> None:
     await reply.end([("x-checksum", "1")])
 
 
-async def no_content(request: Request, reply: Reply) -> None:
+async def no_content(request: ServedRequest, reply: Reply) -> None:
     await reply.head(204, [CORS], end=True)
 
 
-async def ended_apart(request: Request, reply: Reply) -> None:
+async def ended_apart(request: ServedRequest, reply: Reply) -> None:
     """Send a header section, and END_STREAM in a frame of its own."""
     await reply.head(200, [CORS, ("content-length", "0")])
     await reply.end()
 
 
-async def broken_off(request: Request, reply: Reply) -> None:
+async def broken_off(request: ServedRequest, reply: Reply) -> None:
     await reply.head(200, [CORS, ("content-length", "9000")])
     await reply.body(b"x" * 3000)
     await asyncio.sleep(0.1)  # a reset overtakes what the client has not read
@@ -60,7 +60,7 @@ def endless(stopped: list[str]) -> Handler:
     """Return a host that writes until its client stops it, and then adds the path to `stopped`; /other is
     empty."""
 
-    async def answer(request: Request, reply: Reply) -> None:
+    async def answer(request: ServedRequest, reply: Reply) -> None:
         if request.path == "/other":
             await no_content(request, reply)
             return
@@ -75,19 +75,19 @@ def endless(stopped: list[str]) -> Handler:
     return answer
 
 
-async def echo(request: Request, reply: Reply) -> None:
+async def echo(request: ServedRequest, reply: Reply) -> None:
     await reply.head(200, [CORS, ("content-length", str(len(request.body)))], end=not request.body)
     if request.body:
         await reply.body(request.body, end=True)
 
 
-async def large(request: Request, reply: Reply) -> None:
+async def large(request: ServedRequest, reply: Reply) -> None:
     await reply.head(200, [CORS, ("content-length", str(PIECES * len(PIECE)))])
     for number in range(PIECES):
         await reply.body(PIECE, end=number == PIECES - 1)
 
 
-async def socket(request: Request, reply: Reply) -> None:
+async def socket(request: ServedRequest, reply: Reply) -> None:
     """Upgrade to a WebSocket (RFC 6455) that sends one message, then reads until the client has gone."""
     key = request.headers.get("sec-websocket-key", "") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
     accepted = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
@@ -123,7 +123,7 @@ ASKED = [
 ]
 
 
-async def page(request: Request, reply: Reply) -> None:
+async def page(request: ServedRequest, reply: Reply) -> None:
     """Send a page that requests the other paths and keeps their sizes in `loaded`; -1 for an error."""
     script = f"const PATHS = {ASKED};{SCRIPT}"
     text = f"<!doctype html><link rel=icon href=data:,><body><script>{script}</script>".encode()
@@ -131,7 +131,7 @@ async def page(request: Request, reply: Reply) -> None:
     await reply.body(text, end=True)
 
 
-PATHS: dict[str, Callable[[Request, Reply], Awaitable[None]]] = {
+PATHS: dict[str, Callable[[ServedRequest, Reply], Awaitable[None]]] = {
     "/": page,
     "/plain": plain,
     "/hinted": send_hint,
@@ -146,7 +146,7 @@ PATHS: dict[str, Callable[[Request, Reply], Awaitable[None]]] = {
 }
 
 
-async def answer(request: Request, reply: Reply) -> None:
+async def answer(request: ServedRequest, reply: Reply) -> None:
     await PATHS[request.path](request, reply)
 
 

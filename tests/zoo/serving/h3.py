@@ -24,7 +24,7 @@ from aioquic.quic.events import (
     StreamReset,
 )
 
-from localweb.serving.handler import Fields, Reply, Request, Site
+from localweb.serving.handler import Fields, Reply, ServedRequest, Site
 from localweb.serving.log import SentConnection, SentResponse, now_us
 from tests.zoo.serving.packets import CountedSocket, Counter, HostSocket, Path
 
@@ -169,7 +169,7 @@ class Connection(QuicConnectionProtocol):
     def _answer(self, stream_id: int) -> None:
         entry, fields, body = self._asking.pop(stream_id)
         entry.request_received_us = self._came_us
-        request = Request(
+        request = ServedRequest(
             protocol="h3",
             method=entry.method,
             scheme=entry.scheme,

@@ -14,7 +14,7 @@ from playwright.async_api import Playwright, async_playwright
 
 from crawler.browser.browser import Browser
 from firstflight.settings import from_environment
-from localweb.serving.handler import Origin, Reply, Request
+from localweb.serving.handler import Origin, Reply, ServedRequest
 from tests.zoo.serving.capture import run_tcpdump
 from tests.zoo.serving.examples import HOST, PIECE
 from tests.zoo.serving.pcap import Ends
@@ -71,7 +71,7 @@ def abandon() -> list[dict[str, Any]]:
 
 
 async def _abandon(*, is_reset: bool) -> dict[str, Any]:
-    async def endless(request: Request, reply: Reply) -> None:
+    async def endless(request: ServedRequest, reply: Reply) -> None:
         await reply.head(200, [("transfer-encoding", "chunked")])
         while True:
             await reply.body(PIECE)  # in one call, which TCP takes a part of

@@ -15,7 +15,7 @@ from aioquic.h3.events import DataReceived, HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import QuicEvent, StreamDataReceived, StreamReset
 
-from localweb.serving.handler import Origin, Reply, Request
+from localweb.serving.handler import Origin, Reply, ServedRequest
 from localweb.serving.log import SentConnection
 from tests.factories.limited import LIMIT_S, limited
 from tests.zoo.serving.examples import HOST, HOSTS, TEXT, endless
@@ -97,7 +97,7 @@ async def test_a_hundred_streams_are_open_at_once(path: Path) -> None:
     begun = 0
     all_begun = asyncio.Event()
 
-    async def pieces(request: Request, reply: Reply) -> None:
+    async def pieces(request: ServedRequest, reply: Reply) -> None:
         nonlocal begun
         await reply.head(200, [])
         await reply.body(bytes(PIECE))
@@ -137,7 +137,7 @@ async def test_udp_payload_is_counted_as_it_arrives() -> None:
 
 @limited
 async def test_what_ends_a_connection_comes_once_and_nothing_after_it() -> None:
-    async def close(request: Request, reply: Reply) -> None:
+    async def close(request: ServedRequest, reply: Reply) -> None:
         await reply.head(200, [])
         await reply.close()
 
@@ -182,7 +182,7 @@ async def test_a_client_that_stops_a_stream_stops_who_writes_to_it() -> None:
 async def test_no_more_is_written_than_the_client_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     written = 0
 
-    async def large(request: Request, reply: Reply) -> None:
+    async def large(request: ServedRequest, reply: Reply) -> None:
         nonlocal written
         await reply.head(200, [])
         for _ in range(64):
