@@ -155,7 +155,6 @@ def _list_own_sockets() -> Iterator[tuple[str, int]]:
 
 
 def _list_held(port: int) -> Iterator[HeldConnection]:
-    """Open connections to a local port."""
     for table in TABLES:
         if table.exists():  # no IPv6, no second table
             yield from parse_connections(table.read_text(encoding="ascii").splitlines()[1:], port)

@@ -18,7 +18,6 @@ class Imported(UserDict[str, Any]):
     """Commands by name, given by their places; each is imported when it is looked up."""
 
     def __getitem__(self, name: str) -> click.Command:
-        """Import the command of a name."""
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
         module, _, attribute = self.data[name].partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)

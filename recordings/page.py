@@ -63,7 +63,6 @@ class PageLoad:
 
     @property
     def later_requests(self) -> int:
-        """Number of requests in the recording that later page loads made."""
         return self.left_out["later_load_dropped"] + self.left_out["later_page_dropped"]
 
     @property

@@ -68,7 +68,6 @@ class CrawlName:
         return dataclasses.replace(self, month=f"{int(self.month[:4]) - 1:04}{self.month[4:]}")
 
     def path(self, root: Path, *, version: int) -> Path:
-        """Return the folder of one version of the crawl's release below `root`."""
         parts = [f"{field.name}={getattr(self, field.name)}" for field in dataclasses.fields(self)]
         return root.joinpath(*parts, f"version={version}")
 

@@ -215,7 +215,6 @@ def programs() -> Path:
 
 
 def _run(data: Path, program: str, *arguments: str) -> None:
-    """Run a program of PostgreSQL as the owner of `data`."""
     owner: dict[str, int | list[int]] = {}
     if os.geteuid() == 0:
         status = data.stat()

@@ -24,7 +24,6 @@ class Found:
 
     @property
     def anything(self) -> bool:
-        """True if there is anything to erase."""
         return self.sites + self.visits + self.named > 0
 
 

@@ -42,13 +42,11 @@ class Input:
     """Conditions that differ from the question's."""
 
     def question(self, of: Question) -> Question:
-        """Return the question under this input."""
         conditions = dataclasses.replace(of.conditions, **self.changes)
         return dataclasses.replace(of, conditions=conditions, run=of.run + OTHER_RUN)
 
     @property
     def plan(self) -> StagePlan:
-        """The one stage of the arm."""
         networks = dict.fromkeys(STRATA, NETWORKS)
         return StagePlan(networks=networks, pages=PAGES, windows=tuple(sorted(WINDOWS)), again=0.0)
 

@@ -119,7 +119,6 @@ class Effects:
         return Components(pages=max(0.0, page - pair), networks=max(0.0, network - pair), pairs=pair)
 
     def of(self, quantity: str, window: Hashable) -> Estimate:
-        """Return the effect of a policy on a quantity."""
         return self.combine({(quantity, window): 1.0})
 
     def _sums(self, places: Sequence[int], weights: Floats) -> tuple[Floats, Floats, Floats]:

@@ -124,11 +124,9 @@ class ListAnswer:
     """Reasons why there is no answer, in sentences."""
 
     def having(self, standing: Standing) -> tuple[Policy, ...]:
-        """Return the policies with a standing."""
         return tuple(candidate.policy for candidate in self.judgements if candidate.standing == standing)
 
     def of(self, policy: Policy) -> Judgement:
-        """Return the standing of a policy."""
         return next(candidate for candidate in self.judgements if candidate.policy == policy)
 
 

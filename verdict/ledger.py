@@ -169,7 +169,6 @@ class Group:
     up_to_ms: float = np.inf
 
     def of(self, evidence: Evidence, incumbent: Policy) -> Mask:
-        """Return the draws of the group."""
         longest_ms = evidence.at(incumbent)["handshake_max_ms"]
         mask: Mask = (longest_ms > self.above_ms) & (longest_ms <= self.up_to_ms)
         return mask

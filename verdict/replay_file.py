@@ -213,7 +213,6 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         return hashlib.sha256(msgspec.json.encode(self.asked, order="sorted")).hexdigest()[:8]
 
     def combinations(self) -> list[Conditions]:
-        """Return the conditions of every combination."""
         return combinations(self.conditions, base=self.base)
 
 

@@ -113,7 +113,6 @@ class Rule:
         return 1 - self.confidence
 
     def price_pp(self, unit: Unit) -> float:
-        """Return the price in a unit."""
         return self.price_per_load_pp if unit == PER_LOAD else self.price_in_sum_pp
 
     def over(self, *candidates: Policy) -> "Rule":

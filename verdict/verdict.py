@@ -170,7 +170,6 @@ class Verdict:
             raise KeyError(str(policy)) from None
 
     def having(self, standing: Standing) -> tuple[Policy, ...]:
-        """Return the policies with a standing."""
         return tuple(candidate.policy for candidate in self.candidates if candidate.standing == standing)
 
 

@@ -143,7 +143,6 @@ class LogStream:
         return self.reader.ignored + self.splitter.dropped
 
     def error_name(self, number: int) -> str:
-        """Return Chromium's name of a network error."""
         return self.reader.error(number)
 
     def mark(self) -> tuple[list[str], asyncio.Future[int]]:

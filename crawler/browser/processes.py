@@ -96,7 +96,6 @@ class WorkMeter:
         self.read(0)
 
     def read(self, time_ms: int) -> None:
-        """Take a reading at this time."""
         work = {}
         self.is_ready = False
         family = [self._root]

@@ -61,7 +61,6 @@ class CrawlPlan:
         return self.optout.filter_entries(head) if self.optout else head
 
     def row(self) -> dict[str, Any]:
-        """Return the columns of the crawl that the plan sets."""
         return dataclasses.asdict(self.name) | {
             "list_id": self.sites.id,
             "top": len(self.entries()),

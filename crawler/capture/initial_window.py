@@ -164,7 +164,6 @@ def _may_be_probe(exchange: TcpExchange, n: int) -> bool:
 
 
 def _least(sent: Sequence[_InFlight], *, is_validating: bool) -> int:
-    """Return the least initial window from which a sender comes to what was in flight."""
     unvalidated = max((_least_before_growth(state) for state in sent), default=1)
     if not is_validating:
         return unvalidated

@@ -168,7 +168,6 @@ class TcpExchange:
         return bisect.bisect_right(self.ends, position)
 
     def is_full(self, segment: DataSegment) -> bool:
-        """Return whether a segment has the full size."""
         return segment.size >= self.segment_bytes
 
     def oldest(self, n: int) -> DataSegment:
@@ -212,7 +211,6 @@ class _Reading:
     """Position after what the client has sent."""
 
     def take_server_packet(self, packet: Packet) -> None:
-        """Take a packet of the server."""
         if packet.timestamps:
             self.stamps.append((packet.time_ns, *packet.timestamps))
         acknowledgment = (packet.acknowledgment - self.client_first) % SEQUENCES
@@ -255,7 +253,6 @@ class _Reading:
             self.repeated_ns = time_ns
 
     def take_client_packet(self, packet: Packet) -> None:
-        """Take a packet of the client."""
         position = (packet.acknowledgment - self.server_first) % SEQUENCES
         start = (packet.sequence - self.client_first) % SEQUENCES
         if position >= NEAR or start >= NEAR:

@@ -53,7 +53,6 @@ def read_machine() -> Machine:
 
 
 def _own_networks(links: list[dict[str, Any]]) -> list[Network]:
-    """List the machine's addresses."""
     infos = [info for link in links for info in link.get("addr_info", ())]
     return [ipaddress.ip_network(info["local"]) for info in infos if "local" in info]
 

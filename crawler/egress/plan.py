@@ -67,7 +67,6 @@ class GuardPlan:
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> GuardPlan:
-        """Read a plan that `to_json` made."""
         return cls(
             link=Link(given["link"]),
             versions=tuple(given["versions"]),

@@ -108,7 +108,6 @@ def _empty_table(table: str) -> str:
 
 
 def _refused_sets(local: tuple[Network, ...]) -> str:
-    """Return the two sets of refused networks."""
     v4, v6 = (", ".join(map(str, networks)) for networks in refused_networks(local))
     return f"""\
   set refused4 {{ type ipv4_addr; flags interval; auto-merge; elements = {{ {v4} }} }}

@@ -82,7 +82,6 @@ class Assembler:
         return self._connections.tcp.get(source) or self._requests.session_transport.get(source)
 
     def finish(self) -> Traffic:
-        """Return the traffic of the visit."""
         transports, ends = self._connections.finish(), self.ends
         upgrades, tried = self._requests.hsts_upgrades, self._connections.tried
         return Traffic(transports, self._requests.finish(), upgrades, tried, ends)

@@ -165,8 +165,6 @@ class Connections:
 
 
 def _in_tcp(handler: Callable[[TcpTransport, Event[Any]], None]) -> Callable[[Connections, Event[Any]], None]:
-    """Call the handler with the event's connection."""
-
     def handle(connections: Connections, event: Event[Any]) -> None:
         transport = connections.socket(event.source, event.time_ms)
         if transport is not None:

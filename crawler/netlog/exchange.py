@@ -158,7 +158,6 @@ class Exchange:
     """True if the response came from the renderer's memory: the network stack has no trace of it."""
 
     def note_byte(self, time_ms: int) -> None:
-        """Note the time of a byte of the response."""
         if self.first_byte_ms is None:
             self.first_byte_ms = time_ms
         self.last_byte_ms = time_ms

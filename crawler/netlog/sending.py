@@ -127,7 +127,6 @@ class SentPackets:
         and repeats data in new packets."""
 
     def packet(self, event: Event[params.SentPacket]) -> None:
-        """Note that the browser sends a packet."""
         if event.params.get("encryption_level") != ONE_RTT and len(self._sent_ms) < PACKETS_KEPT:
             self._sent_ms[number(event.params["packet_number"])] = event.time_ms
 

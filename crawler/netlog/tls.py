@@ -234,7 +234,6 @@ class RecordReader:
                 due = None if due is None else due - (length - (self.expansion or 0))
 
     def _pad(self, size: int) -> int:
-        """Return the size of a message with the padding of its record."""
         return -(-(size + 1) // self._block) * self._block - 1 if self._block else size
 
     def plaintext(self, size: int) -> None:

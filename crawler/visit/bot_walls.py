@@ -28,7 +28,6 @@ class RequestMark:
     path: str = "/"
 
     def is_met(self, host: str, path: str) -> bool:
-        """Return whether a request matches."""
         return (not self.host or f".{host}".endswith(f".{self.host}")) and path.startswith(self.path)
 
 
@@ -100,7 +99,6 @@ WALLS = (
 
 
 def _platform(name: str, *hosts: str) -> Fingerprint:
-    """Make the fingerprint of a consent platform from the hosts that serve it."""
     return Fingerprint(
         id=name, alone=tuple(map(RequestMark, hosts)), source="the hosts in the platform's script tag"
     )

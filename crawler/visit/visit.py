@@ -85,7 +85,6 @@ class LaterLoad:
     number: int = 1
 
     def label(self, seen: Observation) -> Observation:
-        """Label an observation as that of this load."""
         return dataclasses.replace(seen, page_kind=self.page_kind, load=self.number)
 
 
@@ -111,7 +110,6 @@ async def visit_site(
 
 
 def _list_later_loads(host: str, first: Observation, loads: int, inner: int) -> list[LaterLoad]:
-    """List the loads that follow the first load of the home page."""
     if first.visit["outcome"] != "ok" or first.visit["wall"] is not None:
         return []
     again = [LaterLoad(host, number=number) for number in range(2, loads + 1)]

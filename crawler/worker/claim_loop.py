@@ -396,5 +396,4 @@ def record_browser(engine: Engine, crawl: Crawl, identity: Identity) -> None:
 
 
 def _join_measuring_flags(flags: Iterable[str]) -> str:
-    """Join the flags that change what is measured."""
     return " ".join(sorted(flag for flag in flags if not flag.startswith(SURROUNDING_FLAGS)))

@@ -299,7 +299,6 @@ class DemoRun:
         remove_steps(self._progress)
 
     def stop(self) -> None:
-        """Stop the demo's PostgreSQL."""
         embedded.stop(Path(self.environment["FIRSTFLIGHT_DATA_DIR"]) / "postgres")
 
     @property

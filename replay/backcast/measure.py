@@ -42,7 +42,6 @@ class Inputs:
     """Share of networks with a shallow queue (`replay.backcast.networks`)."""
 
     def networks(self, center: DataCenter) -> list[Profile]:
-        """Return the networks of a data centre."""
         return networks(
             center,
             rate_factor=self.rate_factor[center],

@@ -28,7 +28,6 @@ class Shape:
     """Responses that follow one another on a connection."""
 
     def __str__(self) -> str:
-        """The shape in words."""
         return f"{self.flows} x {self.each}"
 
 

@@ -72,7 +72,6 @@ class PublishedClient:
         return 2 * self.rtt_ms + SYN_FRAME_BYTES * 8e3 / self.down_bps + self.search_ms(iw)
 
     def network(self, name: str, up_bps: int) -> Profile:
-        """Return a network of the client's own."""
         return Profile(
             id=name,
             down_bps=self.down_bps,

@@ -92,7 +92,6 @@ class Reproduction:
         return bool(self.criteria) and all(criterion.passed for criterion in self.criteria)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the reproduction as JSON."""
         return {
             "id": self.id,
             "title": self.title,

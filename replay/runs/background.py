@@ -38,7 +38,6 @@ class Background:
 
     @property
     def flows_per_s(self) -> float:
-        """Flows a second."""
         return self.short_per_s + self.large_per_s
 
     @property

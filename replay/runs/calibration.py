@@ -51,7 +51,6 @@ class CalibrationCheck:
         return {**asdict(self), "passed": self.passed}
 
     def __str__(self) -> str:
-        """The check as one line of the self-test."""
         mark = "ok  " if self.passed else "FAIL"
         allowed = f" ±{self.tolerance:.1%}" if self.tolerance else ""
         return f"{mark} {self.name}: {self.measured:g}, expected {self.expected:g}{allowed}"

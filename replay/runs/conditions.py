@@ -224,7 +224,6 @@ class Conditions:
         return "".join(f".{word}" for word in words)
 
     def network(self, profile: Profile) -> Profile:
-        """Return the profile with the queue of these conditions."""
         return self.queue.over(profile) if self.queue else profile
 
     def columns(self) -> dict[str, Any]:

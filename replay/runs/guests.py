@@ -212,7 +212,6 @@ class GuestListener:
         self.each: list[list[int]] = []
 
     def take(self, answer: dict[str, Any]) -> None:
-        """Store one answer."""
         if "ready" in answer:
             self.guest.offloads_on = answer["offloads_on"]
         elif "profile" in answer:

@@ -32,7 +32,6 @@ class Flow:
     """Congestion control of the sender; None: that of all flows."""
 
     def command(self) -> str:
-        """Return the flow as a command of the player."""
         direction = "up" if self.upload else "down"
         control = self.congestion_control or "-"
         sizes = f"{self.request_bytes} {self.response_bytes}"
