@@ -54,6 +54,7 @@ COPY recordings recordings
 COPY releases releases
 COPY replay replay
 COPY verdict verdict
+COPY figures figures
 COPY reports reports
 COPY localweb localweb
 COPY api api

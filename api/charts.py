@@ -15,7 +15,7 @@ from typing import Literal
 
 from markupsafe import Markup, escape
 
-from releases.chart_theme import FONT
+from figures.theme import FONT
 from releases.formatting import size, stated
 
 NARROW, WIDE = 360, 960

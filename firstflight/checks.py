@@ -29,6 +29,7 @@ PACKAGES = (
     "api",
     "crawler",
     "docs",
+    "figures",
     "firstflight",
     "localweb",
     "recordings",

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from figures.theme import CURVES
 from releases.cdf import Cdf
-from releases.chart_theme import CURVES
 from releases.citation.licences import licence_text
 from releases.formatting import apart, grouped, quantity
 from reports.inputs.report_inputs import ReportInputs

@@ -15,9 +15,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from releases.chart_theme import CURVES, FONT, HUES, LIGHT, LOCALE
+from figures.axes import BYTES
+from figures.theme import CURVES, FONT, HUES, LIGHT, LOCALE
 from releases.formatting import quantity, significant
-from reports.document.theme import BYTES
 from reports.forms.cells import titled
 from reports.sections.shape import Column, Figure, Line, Row
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from releases.chart_theme import LIGHT
+from figures.theme import LIGHT
 from releases.formatting import NARROW, number, stated
 from releases.interval import Interval
 from replay.runs.policy import AT_ONCE, Policy
@@ -70,9 +70,6 @@ WIDE_SHEET = Sheet(width=720, height=540, letters=12.5, title=17)
 NARROW_SHEET = Sheet(width=352, height=860, letters=12.5, title=15.5)
 SLIDE = Sheet(width=960, height=540, letters=14, title=28, background=LIGHT.background)
 """A slide of 16:9."""
-
-SLIDE_SCALE = 2
-"""Pixels of the slide's PNG to each of its own: 1,920 across."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,11 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from releases.chart_theme import FONT, LIGHT, LOCALE
+from figures.rendering import AXIS, LEGEND, svg
+from figures.theme import FONT, LIGHT, LOCALE
 from replay.networks.mlab.sample import mid_shares
 from replay.networks.population_csv import CsvPopulation
 from replay.networks.stored_populations import StoredPopulation
-from reports.document.theme import AXIS, LEGEND, svg
 
 WIDTH, HEIGHT = 210, 190
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import altair as alt
 
-from releases.chart_theme import LIGHT, LOCALE
+from figures.rendering import AXIS, LEGEND, svg
+from figures.theme import LIGHT, LOCALE
 from replay.published.reproduction import ComparedValue, Reproduction
-from reports.document.theme import AXIS, LEGEND, svg
 
 COLUMNS = 2
 WIDTH, HEIGHT = 400, 210

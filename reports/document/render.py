@@ -9,10 +9,10 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
+from figures.rendering import pair_colours
 from releases.formatting import grouped, quantity, range_text, significant, size, stated, wholes
 from reports.content import Published
 from reports.document.method import pattern_of
-from reports.document.theme import pair_colours
 from reports.forms.brief import Brief
 from reports.forms.cells import bounds_near, cell
 from reports.forms.provenance import parameters, provenance

@@ -6,14 +6,14 @@ from typing import Any
 
 from altair.utils.schemapi import debug_mode
 
+from figures.rendering import bare, for_both_schemes, png, svg, vega_lite
 from releases.catalogue import Release
 from replay.runs import replay_folder
 from reports.content import FORMAT_VERSION, Published, canonical, content_digest, parse_content, schema
-from reports.document.charts import WIDTH, draw_figure
+from reports.document.charts import draw_figure
 from reports.document.compose import publish_content
-from reports.document.plane import NARROW_SHEET, SLIDE, SLIDE_SCALE, WIDE_SHEET, draw_plane
+from reports.document.plane import NARROW_SHEET, SLIDE, WIDE_SHEET, draw_plane
 from reports.document.render import render_brief, render_html
-from reports.document.theme import bare, for_both_schemes, png, svg, vega_lite
 from reports.forms.brief import Brief, brief_of, brief_pdf
 from reports.forms.forms import FOLDER as FORMS
 from reports.forms.forms import Drawn, write_forms
@@ -29,6 +29,9 @@ from verdict.rule import RULE
 
 PNG_WIDTH = 1600
 """Width of a figure as PNG, in pixels."""
+
+SLIDE_PNG = 1920
+"""Width of the slide as PNG, in pixels."""
 
 
 def write_report(
@@ -55,7 +58,7 @@ def write_report(
     for done, (name, chart) in enumerate(charts.items(), 1):
         figures[name] = bare(svg(chart))
         drawn[name] = Drawn(
-            svg=for_both_schemes(figures[name]), png=png(chart, scale=PNG_WIDTH / WIDTH), vega_lite=chart
+            svg=for_both_schemes(figures[name]), png=png(chart, width=PNG_WIDTH), vega_lite=chart
         )
         progress(done, len(charts))
     with put_new(folder) as stage:
@@ -83,7 +86,7 @@ def _write_brief(folder: Path, report: Published, brief: Brief) -> None:
     (folder / "brief.html").write_text(page, encoding="utf-8")
     (folder / "brief.pdf").write_bytes(brief_pdf(brief, figure=wide))
     (folder / "slide.svg").write_text(bare(svg(drawn[SLIDE])), encoding="utf-8")
-    (folder / "slide.png").write_bytes(png(drawn[SLIDE], scale=SLIDE_SCALE))
+    (folder / "slide.png").write_bytes(png(drawn[SLIDE], width=SLIDE_PNG))
 
 
 def origin(inputs: ReportInputs, *, commit: str) -> dict[str, Any]:

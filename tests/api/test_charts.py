@@ -5,7 +5,7 @@ import re
 import pytest
 
 from api.charts import Chart, Mark, Plot, Scale, share_marks, share_scale, stylesheet
-from releases.chart_theme import HUES
+from figures.theme import HUES
 
 
 @pytest.mark.parametrize(("scheme", "place"), [(0, 0), (1, 1)])

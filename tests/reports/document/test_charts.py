@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from releases.chart_theme import DARK, LIGHT, Theme
+from figures.rendering import png, svg
+from figures.theme import DARK, LIGHT, Theme
 from reports.document.charts import WIDTH, draw_figure, spread_labels
-from reports.document.theme import png, svg
 from reports.sections.shape import Column, Drawing, Figure, Line
 from reports.sections.sizes.shares import select_steps
 from schema.computed_tables import MEASURES
@@ -188,8 +188,8 @@ def test_drawing_twice_gives_the_same_bytes_and_a_png_of_a_few_colours_on_white(
     assert first is not None
     assert again is not None
     assert svg(first) == svg(again)
-    assert png(first, scale=1) == png(again, scale=1)
-    with Image.open(io.BytesIO(png(first, scale=1))) as opened:
+    assert png(first, width=WIDTH) == png(again, width=WIDTH)
+    with Image.open(io.BytesIO(png(first, width=WIDTH))) as opened:
         assert opened.mode == "P"
         assert opened.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
 

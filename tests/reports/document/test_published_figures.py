@@ -2,10 +2,10 @@
 
 import dataclasses
 
+from figures.rendering import svg
 from replay.published.cs244 import figure_rows, read_cells
 from replay.published.reproduction import ComparedValue, Place, Reproduction
 from reports.document.published_figures import OURS, PUBLISHED, figure, panel, points
-from reports.document.theme import svg
 
 
 def row(x: str, ours: float, published: float | None = None, *, series: str = "a") -> ComparedValue:

@@ -12,11 +12,11 @@ import pytest
 from PIL import Image
 
 from benchmarks.pages.browser import launch_browser
+from figures.rendering import svg
 from releases.formatting import estimate, quantity
 from reports.content import Published
 from reports.document.plane import NARROW_SHEET, WIDE_SHEET, draw_plane
 from reports.document.render import render_brief
-from reports.document.theme import svg
 from reports.forms.brief import Brief, brief_of, brief_pdf
 from tests.api.faults import unreadable, violations
 from tests.factories.made_up_report import poisoned, published

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from altair.utils.schemapi import debug_mode
 
+from figures.rendering import svg
 from releases.formatting import in_ascii
 from reports.answer import Answer
 from reports.document.plane import SLIDE, draw_plane
 from reports.document.render import render_brief, render_html
-from reports.document.theme import svg
 from reports.forms.brief import brief_of
 from reports.forms.draft import draft_xml
 from reports.forms.texts import report_markdown, summary_text

@@ -7,9 +7,9 @@ import pytest
 from altair.utils.schemapi import validate_jsonschema
 from altair.vegalite.v6.schema import load_schema
 
+from figures.rendering import vega_lite
 from reports.content import read_published
 from reports.document.plane import NARROW_SHEET, SLIDE, WIDE_SHEET, Sheet, draw_plane
-from reports.document.theme import vega_lite
 from reports.forms.brief import brief_of
 
 pytestmark = pytest.mark.process

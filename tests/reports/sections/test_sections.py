@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from figures.rendering import svg
 from reports.document.charts import draw_figure
-from reports.document.theme import svg
 from reports.forms.typesetting import in_type
 from tests.factories.made_up_report import GAINS, crawl, published
 

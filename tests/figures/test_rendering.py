@@ -6,7 +6,7 @@ import pytest
 import vl_convert
 from PIL import Image, ImageChops
 
-from reports.document.theme import bare, for_both_schemes, pair_colours
+from figures.rendering import bare, for_both_schemes, pair_colours
 from reports.sections.shape import Drawing
 from tests.reports.document.test_charts import draw
 

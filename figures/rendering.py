@@ -1,17 +1,21 @@
-"""Rendering of all figures: Altair charts, drawn offline by vl-convert."""
+"""Rendering of all figures: an Altair chart as Vega-Lite for browsers, and drawn offline by vl-convert as SVG
+and PNG.
+
+Charts have the colours of light ground. Those of dark ground stand in their place, one by one.
+"""
 
 from __future__ import annotations
 
 import io
+import json
 import re
 import xml.etree.ElementTree as ET
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import vl_convert
 from PIL import Image
 
-from releases.chart_theme import DARK, FONT, LIGHT
-from releases.formatting import NARROW
+from figures.theme import DARK, FONT, LIGHT, Theme
 
 if TYPE_CHECKING:
     import altair as alt
@@ -29,9 +33,6 @@ AXIS: dict[str, Any] = {
 LEGEND: dict[str, Any] = {"orient": "bottom", "title": None, "labelColor": LIGHT.ink, **LABELS}
 """Looks of axes and legends of the figures of documents."""
 
-BYTES = f"replace(format(datum.value, '~s'), regexp('([a-zA-Z]?)$'), '{NARROW}$1') + 'B'"
-"""Vega expression for the label of a size along an axis, as 10 kB."""
-
 PLACES = re.compile(r'\s(?:d|transform|[xy][12]?)="[^"]*"')
 LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
 """Coordinates of a drawing, and those with more decimal places than a screen shows:
@@ -40,6 +41,8 @@ a hundredth of a pixel is enough."""
 COLOURS = 64
 """Colours of a PNG."""
 
+Scheme = Literal["light", "dark"]
+SCHEMES: dict[Scheme, Theme] = {"light": LIGHT, "dark": DARK}
 
 SVG = "http://www.w3.org/2000/svg"
 GROUP = f"{{{SVG}}}g"
@@ -63,9 +66,10 @@ INHERITED = ("fill", "stroke", "stroke-dasharray", "stroke-width", "font-size", 
 """Attributes that the parts of a group have from it unless they have their own (SVG 2, section 6.2)."""
 
 
-def svg(chart: alt.TopLevelMixin | str) -> str:
-    """Render a chart, or its Vega-Lite, as self-contained SVG; the same chart gives the same bytes."""
-    drawn: str = vl_convert.vegalite_to_svg(_serialise(chart), allowed_base_urls=[])
+def svg(chart: alt.TopLevelMixin | str, scheme: Scheme = "light") -> str:
+    """Render a chart, or its Vega-Lite, as self-contained SVG on no ground; the same chart gives the same
+    bytes."""
+    drawn: str = vl_convert.vegalite_to_svg(vega_lite(chart, scheme), allowed_base_urls=[])
     # Each text names its font; said once for all, it makes the drawing a seventh smaller.
     family = f' font-family="{FONT}"'
     whole = drawn.replace(family, "").replace("<svg ", f"<svg{family} ", 1)
@@ -112,7 +116,7 @@ def _simplify(group: ET.Element) -> None:
 
 def pair_colours() -> list[tuple[str, str]]:
     """Return pairs of figure colours: on light ground, and its replacement on dark ground."""
-    pairs = {LIGHT.ink: DARK.ink, LIGHT.faint: DARK.faint}
+    pairs = {LIGHT.ink: DARK.ink, LIGHT.faint: DARK.faint, LIGHT.background: DARK.background}
     pairs |= {colour: DARK.palette[measure] for measure, colour in LIGHT.palette.items()}
     return sorted(pairs.items())
 
@@ -137,14 +141,15 @@ def for_both_schemes(drawing: str) -> str:
     return re.sub(r"<svg[^>]*>", lambda root: f"{root[0]}<style>{style}</style>", drawing, count=1)
 
 
-def png(chart: alt.TopLevelMixin | str, *, scale: float = 1.5) -> bytes:
-    """Render a chart, or its Vega-Lite, as PNG on white ground, with `scale` pixels for each CSS pixel.
+def png(chart: alt.TopLevelMixin | str, *, width: int, scheme: Scheme = "light") -> bytes:
+    """Render a chart, or its Vega-Lite, as PNG of `width` pixels across, on the ground of the scheme.
 
     The picture has a palette of few colours, with which it is less than half as large.
     """
     # vl-convert mixes faint colours wrongly where it has no ground.
-    on_white = _serialise(chart).replace('"background":"transparent"', f'"background":"{LIGHT.background}"')
-    drawn: bytes = vl_convert.vegalite_to_png(on_white, scale=scale, allowed_base_urls=[])
+    ground = f'"background":"{SCHEMES[scheme].background}"'
+    grounded = vega_lite(chart, scheme).replace('"background":"transparent"', ground)
+    drawn: bytes = vl_convert.vegalite_to_png(grounded, scale=width / _width(grounded), allowed_base_urls=[])
     with Image.open(io.BytesIO(drawn)) as opened:
         few = opened.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
     written = io.BytesIO()
@@ -152,14 +157,24 @@ def png(chart: alt.TopLevelMixin | str, *, scale: float = 1.5) -> bytes:
     return written.getvalue()
 
 
-def vega_lite(chart: alt.TopLevelMixin) -> str:
-    """Return the Vega-Lite of a chart with its data, as a file.
+def _width(vega_lite_text: str) -> float:
+    """Return the width of a whole figure in CSS pixels."""
+    whole = json.loads(vega_lite_text)
+    padding = whole["padding"]
+    around: float = 2 * padding if isinstance(padding, int | float) else padding["left"] + padding["right"]
+    return around + float(whole["width"])
+
+
+def vega_lite(chart: alt.TopLevelMixin | str, scheme: Scheme = "light") -> str:
+    """Return the Vega-Lite of a chart with its data and the colours of a scheme, as a file.
 
     Altair's check of it takes a fifth of a report's time, and the tests make it.
     """
-    text: str = chart.to_json(indent=None, separators=(",", ":"), validate=False)
-    return text + "\n"
-
-
-def _serialise(chart: alt.TopLevelMixin | str) -> str:
-    return chart if isinstance(chart, str) else vega_lite(chart)
+    if isinstance(chart, str):
+        text = chart
+    else:
+        text = chart.to_json(indent=None, separators=(",", ":"), validate=False) + "\n"
+    if scheme == "dark":
+        for light, dark in pair_colours():
+            text = text.replace(f'"{light}"', f'"{dark}"')
+    return text

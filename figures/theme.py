@@ -75,3 +75,24 @@ HUES = tuple(
     for name in ("responses", "responses_iw_limited", "first_flights", "hosts", "tls_flights", "pages")
 )
 """Colours of curves that are of no measure, on light and on dark ground."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Look:
+    """Colour on light ground, dashes and mark of a series, by which it is told apart without colours too."""
+
+    colour: str
+    dash: tuple[int, ...] = (1, 0)
+    shape: str = "circle"
+
+
+LOOKS = tuple(
+    Look(light, dash, shape)
+    for (light, _), dash, shape in zip(
+        HUES,
+        ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (4, 4), (1, 3)),
+        ("circle", "triangle-up", "square", "cross", "triangle-down", "diamond"),
+        strict=True,
+    )
+)
+"""Looks of series that are of no measure, in their order."""

@@ -1,0 +1,134 @@
+"""Axes, legends and pointers that figures share."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from figures.frame import PADDING, TEXT, Frame, Rows, is_shown, of_rows
+from figures.text import text_width, wrap
+from figures.theme import LIGHT, Look
+from releases.formatting import NARROW
+
+BYTES = (
+    f"datum.value >= 1e9 ? format(datum.value / 1e9, '~r') + '{NARROW}GB' : "
+    f"datum.value >= 1e6 ? format(datum.value / 1e6, '~r') + '{NARROW}MB' : "
+    f"datum.value >= 1e3 ? format(datum.value / 1e3, '~r') + '{NARROW}kB' : "
+    f"format(datum.value, '~r') + '{NARROW}B'"
+)
+"""Vega expression for the label of a size along an axis, as 10 kB."""
+
+PERCENT = f"format(datum.value, ',~r') + '{NARROW}%'"
+"""Vega expression for the label of a percentage along an axis."""
+
+NUMBER = "format(datum.value, ',~r')"
+
+TICKS = 5
+"""Labels along an axis, about."""
+
+SYMBOL = 30
+"""Width of a series' symbol in a legend, with the room beside it."""
+
+
+LEFT = 48
+"""Room for the labels of an upright axis of a measured quantity."""
+
+
+def measured_axis(unit: str, **options: Any) -> alt.Axis:  # noqa: ANN401
+    """Return an upright axis of a measured quantity, whose labels take LEFT pixels."""
+    return alt.Axis(
+        labelExpr=PERCENT if unit == "%" else NUMBER,
+        tickCount=TICKS,
+        minExtent=LEFT,
+        maxExtent=LEFT,
+        domain=False,
+        ticks=False,
+        **options,
+    )
+
+
+def name_axis(title: str, unit: str) -> str:
+    """Return the title of an axis whose labels have no unit.
+
+    >>> name_axis("page time saved", "ms"), name_axis("share", "")
+    ('page time saved, ms', 'share')
+    """
+    return f"{title}, {unit}" if unit else title
+
+
+def names_width(names: Sequence[str], frame: Frame) -> float:
+    """Return the room for names of categories: of the longest, at most two fifths of the figure."""
+    return min(0.4 * frame.width, max(text_width(name, TEXT) for name in names) + 12)
+
+
+def in_lines(name: str, width: float) -> str:
+    """Return the name of a category in lines of at most `width` pixels, for a text mark."""
+    return "\n".join(wrap(name, width, TEXT))
+
+
+def span(values: Sequence[float], *, is_log: bool = False) -> tuple[float, float]:
+    """Return the least and the largest of some values with room beside them.
+
+    >>> span([0, 100]), span([1, 100], is_log=True)
+    ((-4.0, 104.0), (0.8, 125.0))
+    """
+    low, high = min(values), max(values)
+    if is_log:
+        return low / 1.25, high * 1.25
+    room = 0.04 * (high - low) or 1.0
+    return low - room, high + room
+
+
+def pixels(height: float, field: str = "y") -> alt.Y:
+    """Return an upright axis of pixels from the top, without labels."""
+    return alt.Y(f"{field}:Q", scale=alt.Scale(domain=[height, 0], nice=False, zero=False), axis=None)
+
+
+def legend(names: Sequence[str], frame: Frame, *, symbol: float = 30) -> alt.Legend:
+    """Return a legend above the plot, of as many columns as have room for the longest name."""
+    inner = frame.width - 2 * PADDING
+    widest = max((text_width(name, TEXT) for name in names), default=0) + symbol + 14
+    return alt.Legend(columns=max(1, min(len(names), int(inner / widest))))
+
+
+def strokes(names: Sequence[str], looks: Mapping[str, Look], frame: Frame) -> dict[str, Any]:
+    """Return the encodings of lines that tell series apart by colour and dashes, with their legend."""
+    shown = legend(names, frame, symbol=SYMBOL) if is_shown(names) else None
+    colours, dashes = [looks[name].colour for name in names], [[*looks[name].dash] for name in names]
+    return {
+        "color": alt.Color(
+            "series:N", sort=None, legend=shown, scale=alt.Scale(domain=[*names], range=colours)
+        ),
+        "strokeDash": alt.StrokeDash(
+            "series:N", sort=None, legend=shown, scale=alt.Scale(domain=[*names], range=dashes)
+        ),
+    }
+
+
+def pointer(rows: Rows, x: alt.X, place: str, names: Sequence[str], unit: str) -> list[alt.Chart]:
+    """Return a cross-hair for browsers: an upright line at the nearest of `rows` to the pointer, which tells
+    the row's `place` and the value of each of `names`."""
+    nearest = alt.selection_point(
+        name="pointer",
+        nearest=True,
+        on="pointermove, touchmove",
+        clear="pointerout",
+        encodings=["x"],
+        empty=False,
+    )
+    told = [alt.Tooltip(f"{place}:N", title=place)]
+    told += [
+        alt.Tooltip(field=_escaped(name), type="quantitative", title=f"{name}, {unit}", format=",.3~r")
+        for name in names
+    ]
+    rule = of_rows(rows).mark_rule(color=LIGHT.ink, strokeWidth=1)
+    return [
+        rule.encode(
+            x=x, opacity=alt.condition(nearest, alt.value(0.6), alt.value(0)), tooltip=told
+        ).add_params(nearest)
+    ]
+
+
+def _escaped(name: str) -> str:
+    """Return the name of a field for Vega, in which a point or a bracket would mean a part of it."""
+    return "".join(f"\\{character}" if character in ".[]'\"\\" else character for character in name)

@@ -1,0 +1,280 @@
+"""Figures of distributions of sizes: CDFs, histograms and quantiles."""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from figures.axes import (
+    BYTES,
+    LEFT,
+    in_lines,
+    measured_axis,
+    names_width,
+    pixels,
+    pointer,
+    strokes,
+)
+from figures.frame import (
+    TEXT,
+    AltairChart,
+    Frame,
+    Room,
+    Upright,
+    compose,
+    draw_uprights,
+    is_shown,
+    looks_of,
+    of_rows,
+    plot_width,
+)
+from figures.text import LEADING
+from figures.theme import LIGHT, LOOKS
+from releases.formatting import size
+
+UPRIGHTS_ABOVE = 28
+"""Room above a plot for the names of windows."""
+
+BOLD, THIN = 3.2, 2.2
+"""Widths of the only curve of a figure, and of each of several."""
+
+SIZE_LABEL = 46
+"""Room of a label of a size along an axis."""
+
+QUANTILES_ROW = 36.0
+
+POINTER_STEPS = 160
+"""Places along the axis of which a pointer is told the values."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class CdfSeries:
+    """A series of a figure of sizes."""
+
+    name: str
+    """Name in the legend; a measure's own label has its own look in every figure."""
+    steps: Sequence[tuple[float, float]]
+    """Sizes in bytes in ascending order, each with the share of items of at most that size, in percent."""
+    band: Sequence[tuple[float, float, float]] = ()
+    """Sizes, each with both ends of the interval of the share, in percent; empty if unknown."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class HistogramSeries:
+    """A series of a histogram of sizes."""
+
+    name: str
+    bins: Sequence[tuple[int, int, float]]
+    """Lower and upper size in bytes of each bin, with the share of items in it, in percent."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class QuantileRow:
+    """A row of a figure of quantiles, in bytes."""
+
+    name: str
+    quantiles: Mapping[int, float]
+    """Sizes by percent, with 50 among them and in ascending order."""
+
+
+def cdf(
+    frame: Frame,
+    distributions: Sequence[CdfSeries],
+    windows: Sequence[Upright] = (),
+    *,
+    domain: tuple[float, float] | None = None,
+    axis: str = "size",
+    height: float | None = None,
+) -> AltairChart:
+    """Draw CDFs over a logarithmic axis of sizes, with upright lines at `windows`, in bytes.
+
+    `domain` has the ends of the axis in bytes; without it, it holds all steps and windows. A single curve is
+    bold and needs no name; several are named in a legend above the plot.
+    """
+    sizes = [at for each in distributions for at, _ in each.steps] + [line.value for line in windows]
+    ends = domain or (max(1.0, min(sizes)), max(sizes))
+    plot = _Plot.of(frame, ends, windows, axis, height)
+    y: dict[str, Any] = {"scale": alt.Scale(domain=[0, 100], nice=False), "axis": measured_axis("%")}
+    names = [each.name for each in distributions]
+    looks = looks_of(names)
+    layers: list[alt.Chart] = []
+    for each in distributions:
+        if each.band:
+            band = [{"size": at, "lower": lower, "upper": upper} for at, lower, upper in each.band]
+            area = of_rows(band).mark_area(color=looks[each.name].colour, opacity=0.2, clip=True)
+            layers.append(area.encode(x=plot.x("size"), y=alt.Y("lower:Q", **y), y2=alt.Y2("upper:Q")))
+    rows = [
+        {"size": at, "share": share, "series": each.name}
+        for each in distributions
+        for at, share in each.steps
+    ]
+    lines = of_rows(rows).mark_line(strokeWidth=THIN if is_shown(names) else BOLD, clip=True)
+    layers.append(
+        lines.encode(x=plot.x("size"), y=alt.Y("share:Q", title=None, **y), **strokes(names, looks, frame))
+    )
+    if frame.is_interactive:
+        layers += pointer(_pointer_rows(distributions, ends), plot.x("at"), "size", names, "%")
+    return compose(frame, [*plot.uprights(), *layers], height=plot.height, room=plot.room)
+
+
+def histogram(
+    frame: Frame,
+    series: Sequence[HistogramSeries],
+    windows: Sequence[Upright] = (),
+    *,
+    axis: str = "size",
+    height: float | None = None,
+) -> AltairChart:
+    """Draw histograms over a logarithmic axis of sizes: bars for one series, outlines for several."""
+    low = min(lower for each in series for lower, _, _ in each.bins)
+    high = max(upper for each in series for _, upper, _ in each.bins)
+    top = 1.08 * max(share for each in series for _, _, share in each.bins)
+    plot = _Plot.of(frame, (low, high), windows, axis, height)
+    y = alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, top], nice=False), axis=measured_axis("%"))
+    names = [each.name for each in series]
+    looks = looks_of(names)
+    if is_shown(names):
+        rows = [
+            {"size": at, "share": share, "series": each.name}
+            for each in series
+            for at, share in _outline(each.bins)
+        ]
+        marks = of_rows(rows).mark_line(strokeWidth=THIN, interpolate="step-after")
+        marks = marks.encode(x=plot.x("size"), y=y, **strokes(names, looks, frame))
+    else:
+        rows = [
+            {"low": lower, "high": upper, "share": share, "size": f"{size(lower)} to {size(upper)}"}
+            for lower, upper, share in series[0].bins
+        ]
+        marks = of_rows(rows).mark_bar(color=looks[names[0]].colour, stroke=LIGHT.background)
+        marks = marks.encode(
+            x=plot.x("low"),
+            x2=alt.X2("high:Q"),
+            y=y,
+            tooltip=["size:N", alt.Tooltip("share:Q", format=".3~r")],
+        )
+    return compose(frame, [marks, *plot.uprights()], height=plot.height, room=plot.room)
+
+
+def quantiles(
+    frame: Frame, rows: Sequence[QuantileRow], windows: Sequence[Upright] = (), *, axis: str = "size"
+) -> AltairChart:
+    """Draw a line from the least to the largest quantile of each row, thick between the second and the last
+    but one, with a mark at the median."""
+    ends = [at for row in rows for at in row.quantiles.values()] + [line.value for line in windows]
+    left = names_width([row.name for row in rows], frame)
+    plot = _Plot.of(
+        frame, (max(1.0, min(ends)), max(ends)), windows, axis, QUANTILES_ROW * len(rows), left=left
+    )
+    data = [
+        {
+            "y": QUANTILES_ROW * (at + 0.5),
+            "name": in_lines(row.name, left - 12),
+            **{f"p{percent}": value for percent, value in row.quantiles.items()},
+            **{f"in words p{percent}": size(round(value)) for percent, value in row.quantiles.items()},
+        }
+        for at, row in enumerate(rows)
+    ]
+    percents = sorted(rows[0].quantiles)
+    told = [alt.Tooltip(f"in words p{percent}:N", title=f"p{percent}") for percent in percents]
+    base, y = of_rows(data), pixels(plot.height)
+    layers: list[alt.Chart] = []
+    for depth, thick in enumerate((2.0, 7.0)):
+        if len(percents) > 2 * depth + 1:
+            rule = base.mark_rule(strokeWidth=thick, color=LOOKS[0].colour, opacity=0.5)
+            ends_of = plot.x(f"p{percents[depth]}"), alt.X2(f"p{percents[-1 - depth]}:Q")
+            layers.append(rule.encode(x=ends_of[0], x2=ends_of[1], y=y, tooltip=told))
+    median = base.mark_point(filled=True, size=70, color=LOOKS[0].colour, opacity=1)
+    layers.append(median.encode(x=plot.x("p50"), y=y, tooltip=told))
+    words = base.mark_text(
+        align="left",
+        fontSize=TEXT,
+        color=LIGHT.ink,
+        lineBreak="\n",
+        lineHeight=LEADING * TEXT,
+        baseline="middle",
+    )
+    layers.append(words.encode(x=alt.value(-left), y=y, text="name:N"))
+    return compose(frame, [*plot.uprights(), *layers], height=plot.height, room=plot.room)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class _Plot:
+    """A plot over a logarithmic axis of sizes in bytes, with windows upright in it."""
+
+    room: Room
+    width: float
+    height: float
+    domain: tuple[float, float]
+    windows: Sequence[Upright]
+    title: str
+
+    @classmethod
+    def of(
+        cls,
+        frame: Frame,
+        domain: tuple[float, float],
+        windows: Sequence[Upright],
+        title: str,
+        height: float | None,
+        *,
+        left: float = LEFT,
+    ) -> "_Plot":
+        low, high = domain
+        inside = [line for line in windows if low <= line.value <= high]
+        room = Room(left=left, above=UPRIGHTS_ABOVE if inside else 6)
+        return cls(
+            room=room,
+            width=plot_width(frame, room),
+            height=height or (230 if frame.is_narrow else 330),
+            domain=domain,
+            windows=inside,
+            title=title,
+        )
+
+    def x(self, field: str) -> alt.X:
+        """Return the axis, with labels at powers of ten, as many as have room."""
+        low, high = self.domain
+        powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+        every = math.ceil(SIZE_LABEL * math.log10(high / low) / self.width)
+        return alt.X(
+            f"{field}:Q",
+            title=self.title,
+            scale=alt.Scale(domain=[low, high], type="log", nice=False, clamp=True),
+            axis=alt.Axis(
+                values=[10**power for power in powers][::every],
+                labelExpr=BYTES,
+                grid=False,
+                labelOverlap=False,
+            ),
+        )
+
+    def uprights(self) -> list[alt.Chart]:
+        """Return the windows, as upright lines with their names."""
+        return draw_uprights(
+            self.windows, self.x, domain=self.domain, width=self.width, height=self.height, is_log=True
+        )
+
+
+def _outline(bins: Sequence[tuple[int, int, float]]) -> list[tuple[float, float]]:
+    """Return the steps of a histogram from 0 to 0."""
+    steps = [(lower, share) for lower, _, share in bins]
+    return [(bins[0][0], 0.0), *steps, (bins[-1][1], steps[-1][1]), (bins[-1][1], 0.0)]
+
+
+def _pointer_rows(distributions: Sequence[CdfSeries], domain: tuple[float, float]) -> list[dict[str, Any]]:
+    """Return the share of each distribution at places along the axis."""
+    places = np.geomspace(*domain, POINTER_STEPS)
+    shares = {}
+    for each in distributions:
+        sizes, values = zip(*each.steps, strict=True)
+        at = np.searchsorted(sizes, places, side="right")
+        shares[each.name] = np.concatenate([[0.0], values])[at]
+    return [
+        {"at": float(place), "size": size(round(place))}
+        | {name: round(float(values[row]), 1) for name, values in shares.items()}
+        for row, place in enumerate(places)
+    ]

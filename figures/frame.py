@@ -1,0 +1,267 @@
+"""What surrounds the marks of every figure: title, subtitle, mark and source inside the picture, axes, and
+the room for labels beside the plot."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from figures.text import LEADING, spread, text_width, wrap
+from figures.theme import CURVES, FONT, LIGHT, LOCALE, LOOKS, Look
+
+DESK, PHONE = 720, 352
+"""Widths of the two forms of a figure, in CSS pixels."""
+
+TITLE, TEXT, SMALL = 16.0, 12.5, 11.5
+"""Sizes of letters: of the title, of names and axes, and of the source."""
+
+PADDING = 6
+"""Room around everything, in pixels."""
+
+AXIS_LABELS = 20
+"""Room below a plot for the labels of its axis."""
+
+AXIS_TITLE = 20
+
+WINDOWS = 30
+"""Room above a plot for the names of upright lines."""
+
+GREY = LIGHT.palette["pages"]
+STANDS_OUT = LIGHT.palette["responses_iw_limited"]
+"""Colour of 2010, and of the words that mark a figure."""
+
+Rows = Sequence[Mapping[str, Any]]
+
+AltairChart = alt.LayerChart | alt.FacetChart
+"""A whole figure; Altair makes no facets of ours, but its types say that it could."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Frame:
+    """The words and the width of a figure."""
+
+    title: str
+    """The finding; it never states what an interval leaves open."""
+    subtitle: str = ""
+    """What is drawn, and of what."""
+    source: str = ""
+    """Where the data are from."""
+    note: str = ""
+    """Mark that every copy bears, as "illustrative"."""
+    width: int = DESK
+    """Width of the whole picture, in CSS pixels: DESK, PHONE or another."""
+    is_interactive: bool = False
+    """True for browsers: with a cross-hair and tooltips of all values at the pointer."""
+
+    @property
+    def is_narrow(self) -> bool:
+        """True on a phone."""
+        return self.width < 500
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Upright:
+    """An upright line at a value of the horizontal axis, named above the plot."""
+
+    value: float
+    label: str = ""
+    """Empty if the line explains itself."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Room:
+    """Room in pixels around a plot, which its labels need."""
+
+    left: float
+    """For the labels of the vertical axis."""
+    right: float = 10
+    above: float = 6
+    below: float = AXIS_LABELS + AXIS_TITLE
+
+
+def plot_width(frame: Frame, room: Room) -> float:
+    """Return the width of the plot that a frame and its room leave, in pixels."""
+    return frame.width - 2 * PADDING - room.left - room.right
+
+
+def of_rows(rows: Rows) -> alt.Chart:
+    """Return a chart of rows that it carries itself."""
+    chart: alt.Chart = alt.Chart(alt.InlineData(values=[dict(row) for row in rows]))
+    return chart
+
+
+def text_at(text: str, x: float | str, y: float, size: float = TEXT, **style: Any) -> alt.Chart:  # noqa: ANN401
+    """Return a text at a place of the plot in pixels; x may be "width"."""
+    look: dict[str, Any] = {"align": "left", "baseline": "middle", "color": LIGHT.ink, "fontSize": size}
+    drawn: alt.Chart = of_rows([{"text": text}]).mark_text(**(look | style))
+    return drawn.encode(x=alt.value(x), y=alt.value(y), text="text:N")
+
+
+def compose(
+    frame: Frame, layers: Sequence[alt.Chart | alt.LayerChart], *, height: float, room: Room
+) -> AltairChart:
+    """Return the figure: layers over one plot of `height` pixels, with everything that surrounds it.
+
+    The whole is exactly as wide as the frame: Vega-Lite gives the plot what axes leave.
+    """
+    inner = frame.width - 2 * PADDING
+    note = wrap(frame.note, inner, TEXT)
+    source = wrap(f"Source: {frame.source.rstrip('.')}.", inner, SMALL) if frame.source else []
+    above = room.above + LEADING * TEXT * len(note)
+    words = [
+        text_at(line, -room.left, LEADING * TEXT * (at + 0.5) - above, TEXT, color=STANDS_OUT)
+        for at, line in enumerate(note)
+    ]
+    words += [
+        text_at(line, -room.left, height + room.below + LEADING * SMALL * (at + 0.7), SMALL, color=GREY)
+        for at, line in enumerate(source)
+    ]
+    # Given at once: each call of `properties` and `configure` would copy all layers.
+    drawn: AltairChart = alt.layer(
+        *layers,
+        *words,
+        title=_title(frame, inner),
+        width=inner,
+        height=height,
+        autosize=alt.AutoSizeParams(type="fit-x"),
+        background="transparent",
+        padding=PADDING,
+        config=_config(above),
+    )
+    return drawn
+
+
+def _title(frame: Frame, inner: float) -> alt.TitleParams:
+    return alt.TitleParams(
+        text=wrap(frame.title, inner, TITLE, is_bold=True),
+        subtitle=wrap(frame.subtitle, inner, TEXT),
+        anchor="start",
+        frame="bounds",
+    )
+
+
+def _config(above: float) -> alt.Config:
+    """Return the looks of every figure, with `above` pixels between the plot and what is above it."""
+    ink, faint = LIGHT.ink, LIGHT.faint
+    return alt.Config(
+        font=FONT,
+        locale=LOCALE,
+        view=alt.ViewConfig(stroke=None),
+        axis=alt.AxisConfig(
+            labelColor=ink,
+            titleColor=ink,
+            labelFontSize=TEXT,
+            titleFontSize=TEXT,
+            titleFontWeight="normal",
+            titlePadding=6,
+            domainColor=faint,
+            tickColor=faint,
+            gridColor=faint,
+        ),
+        legend=alt.LegendConfig(
+            orient="top",
+            title=None,
+            labelColor=ink,
+            labelFontSize=TEXT,
+            labelLimit=0,
+            symbolSize=90,
+            symbolStrokeWidth=2.4,
+            offset=above,
+            rowPadding=3,
+            columnPadding=14,
+        ),
+        title=alt.TitleConfig(
+            color=ink,
+            subtitleColor=GREY,
+            fontSize=TITLE,
+            fontWeight="bold",
+            lineHeight=LEADING * TITLE,
+            subtitleFontSize=TEXT,
+            subtitleLineHeight=LEADING * TEXT,
+            subtitlePadding=4,
+            offset=above + 4,
+        ),
+    )
+
+
+def draw_uprights(
+    lines: Sequence[Upright],
+    x: Callable[[str], alt.X],
+    *,
+    domain: tuple[float, float],
+    width: float,
+    height: float,
+    is_log: bool = False,
+    parts: Sequence[tuple[float, float]] = (),
+) -> list[alt.Chart]:
+    """Return upright lines in a plot, with their names above it, where none covers another; a window after
+    the first is named by its number alone, as "IW 3 10 16".
+
+    `x` encodes a field along the axis, whose ends are `domain`. Lines are whole, or drawn over `parts` of the
+    height alone.
+    """
+    if not lines:
+        return []
+    ordered = sorted(lines, key=lambda line: line.value)
+    rows = [{"at": line.value} for line in ordered]
+    upright = of_rows(rows).mark_rule(color=LIGHT.ink, strokeWidth=1, strokeDash=[4, 3])
+    drawn = [
+        upright.encode(x=x("at"), y=alt.value(top), y2=alt.value(bottom))
+        for top, bottom in parts or [(-4, height)]
+    ]
+    named = [line for line in ordered if line.label]
+    if not named:
+        return drawn
+    texts = [line.label if not at else line.label.removeprefix("IW ") for at, line in enumerate(named)]
+    sizes = [text_width(text, TEXT) + 8 for text in texts]
+    places = [width * place_along(line.value, domain, is_log=is_log) for line in named]
+    middles = [
+        value_at(middle / width, domain, is_log=is_log) for middle in spread(places, sizes, within=width)
+    ]
+    places_of_names = [
+        {"at": middle, "to": line.value, "text": text}
+        for middle, line, text in zip(middles, named, texts, strict=True)
+    ]
+    leaders = of_rows(places_of_names)
+    leader = leaders.mark_rule(color=LIGHT.ink, strokeWidth=1)
+    words = leaders.mark_text(color=LIGHT.ink, fontSize=TEXT, align="center", baseline="middle")
+    return [
+        *drawn,
+        leader.encode(x=x("at"), x2=alt.X2("to:Q"), y=alt.value(-10), y2=alt.value(-4)),
+        words.encode(x=x("at"), y=alt.value(-18), text="text:N"),
+    ]
+
+
+def place_along(value: float, domain: tuple[float, float], *, is_log: bool) -> float:
+    """Return the place of a value along an axis, from 0 to 1.
+
+    >>> place_along(100, (10, 1000), is_log=True), place_along(12, (0, 10), is_log=False)
+    (0.5, 1.0)
+    """
+    low, high = map(math.log, domain) if is_log else domain
+    at = math.log(value) if is_log else value
+    return round(min(1.0, max(0.0, (at - low) / (high - low))), 6)
+
+
+def value_at(place: float, domain: tuple[float, float], *, is_log: bool) -> float:
+    """Return the value at a place along an axis.
+
+    >>> round(value_at(0.5, (10, 1000), is_log=True), 6), value_at(0.1, (0, 10), is_log=False)
+    (100.0, 1.0)
+    """
+    low, high = map(math.log, domain) if is_log else domain
+    at = low + place * (high - low)
+    return math.exp(at) if is_log else at
+
+
+def is_shown(series: Sequence[object]) -> bool:
+    """Return whether a figure needs names of its series."""
+    return len(series) > 1
+
+
+def looks_of(names: Sequence[str], *, by_measure: bool = True) -> dict[str, Look]:
+    """Return the look of each series; a measure's own curve keeps its look in every figure."""
+    measures = {curve.label: Look(curve.light, curve.dash) for curve in CURVES.values()} if by_measure else {}
+    return {name: measures.get(name, LOOKS[at % len(LOOKS)]) for at, name in enumerate(names)}

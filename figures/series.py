@@ -1,0 +1,191 @@
+"""Figures of values over the years, and of the same things then and now."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from figures.axes import LEFT, measured_axis
+from figures.frame import TEXT, AltairChart, Frame, Room, compose, looks_of, of_rows, text_at
+from figures.text import LEADING, spread, text_width
+from figures.theme import Look
+from releases.formatting import quantity
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class YearValue:
+    """A value at a time, with its interval if it is known."""
+
+    at: float
+    """In years, as 2025.6."""
+    value: float
+    lower: float | None = None
+    upper: float | None = None
+    label: str = ""
+    """What the value is of, as the list of sites."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class YearSeries:
+    """Values of one quantity over time."""
+
+    name: str
+    points: Sequence[YearValue]
+    is_joined: bool = True
+    """True if a line leads from each to the next: only values of the same things are joined."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class SlopeLine:
+    """A value then and now."""
+
+    name: str
+    before: float
+    after: float
+    is_clear: bool = True
+    """False if the interval of the difference holds zero; the line is then dashed."""
+
+
+def over_time(
+    frame: Frame,
+    series: Sequence[YearSeries],
+    *,
+    unit: str = "%",
+    domain: tuple[float, float] | None = None,
+    height: float | None = None,
+) -> AltairChart:
+    """Draw series over years, each named at its end; `domain` has the ends of the upright axis."""
+    height = height or (240 if frame.is_narrow else 340)
+    values = [
+        end for each in series for point in each.points for end in (point.value, point.upper or point.value)
+    ]
+    low, high = domain or (0.0, 100.0 if unit == "%" else 1.06 * max(values))
+    names = [each.name for each in series]
+    looks = looks_of(names)
+    ends = {each.name: each.points[-1].value for each in series}
+    room = Room(left=LEFT, right=14 + max(text_width(name, TEXT, is_bold=True) for name in names))
+    years = [point.at for each in series for point in each.points]
+    x: dict[str, Any] = {
+        "scale": alt.Scale(domain=[min(years), max(years)], nice=False),
+        "axis": alt.Axis(format="d", grid=False, tickMinStep=1, tickCount=4 if frame.is_narrow else 10),
+        "title": None,
+    }
+    y: dict[str, Any] = {
+        "scale": alt.Scale(domain=[low, high], nice=False),
+        "axis": measured_axis(unit),
+        "title": None,
+    }
+    layers: list[alt.Chart] = []
+    for each in series:
+        look = looks[each.name]
+        rows = [
+            {
+                "at": point.at,
+                "value": point.value,
+                "lower": point.lower,
+                "upper": point.upper,
+                "label": point.label,
+                "series": each.name,
+            }
+            for point in each.points
+        ]
+        base = of_rows(rows)
+        if each.is_joined:
+            line = base.mark_line(color=look.colour, strokeDash=[*look.dash], strokeWidth=2.2)
+            layers.append(line.encode(x=alt.X("at:Q", **x), y=alt.Y("value:Q", **y)))
+        known = of_rows([row for row in rows if row["lower"] is not None])
+        layers.append(
+            known.mark_rule(color=look.colour, strokeWidth=1.4, opacity=0.6).encode(
+                x=alt.X("at:Q", **x), y=alt.Y("lower:Q", **y), y2=alt.Y2("upper:Q")
+            )
+        )
+        marks = base.mark_point(color=look.colour, shape=look.shape, filled=True, size=50, opacity=1)
+        told = [alt.Tooltip("series:N"), alt.Tooltip("label:N"), alt.Tooltip("value:Q", format=",.3~r")]
+        layers.append(marks.encode(x=alt.X("at:Q", **x), y=alt.Y("value:Q", **y), tooltip=told))
+    layers += name_ends(ends, looks, domain=(low, high), height=height)
+    return compose(frame, layers, height=height, room=room)
+
+
+def slope(
+    frame: Frame,
+    changes: Sequence[SlopeLine],
+    *,
+    before: str,
+    after: str,
+    unit: str = "%",
+    domain: tuple[float, float] | None = None,
+    height: float | None = None,
+) -> AltairChart:
+    """Draw the same things then and now: a line for each from `before` to `after`, with its values at both
+    ends and its name at the right; `domain` has the ends of the upright axis."""
+    height = height or (280 if frame.is_narrow else 380)
+    ends = [end for change in changes for end in (change.before, change.after)]
+    gap = 0.08 * (max(ends) - min(ends) or 1.0)
+    low, high = domain or (min(ends) - gap, max(ends) + gap)
+    looks = looks_of([change.name for change in changes])
+    room = Room(
+        left=10 + max(text_width(quantity(change.before, unit), TEXT) for change in changes),
+        right=10 + max(text_width(_named(change, unit), TEXT, is_bold=True) for change in changes),
+        above=26,
+        below=4,
+    )
+    x: dict[str, Any] = {"scale": alt.Scale(domain=[0, 1], nice=False), "axis": None}
+    y: dict[str, Any] = {"scale": alt.Scale(domain=[low, high], nice=False), "axis": None}
+    layers: list[alt.Chart] = []
+    for change in changes:
+        look = looks[change.name]
+        rows = [{"at": 0, "value": change.before}, {"at": 1, "value": change.after}]
+        dash = [1, 0] if change.is_clear else [5, 4]
+        line = of_rows(rows).mark_line(
+            color=look.colour,
+            strokeWidth=2.8,
+            strokeDash=dash,
+            point={"size": 70, "filled": True, "color": look.colour},
+        )
+        layers.append(line.encode(x=alt.X("at:Q", **x), y=alt.Y("value:Q", **y)))
+    starts = {change.name: change.before for change in changes}
+    words = {change.name: quantity(change.before, unit) for change in changes}
+    layers += name_ends(starts, looks, domain=(low, high), height=height, words=words, is_left=True)
+    words = {change.name: _named(change, unit) for change in changes}
+    layers += name_ends(
+        {change.name: change.after for change in changes},
+        looks,
+        domain=(low, high),
+        height=height,
+        words=words,
+    )
+    layers += [
+        text_at(before, 0, -16, align="left", fontWeight="bold"),
+        text_at(after, "width", -16, align="right", fontWeight="bold"),
+    ]
+    return compose(frame, layers, height=height, room=room)
+
+
+def _named(change: SlopeLine, unit: str) -> str:
+    return f"{quantity(change.after, unit)} {change.name}"
+
+
+def name_ends(
+    ends: Mapping[str, float],
+    looks: Mapping[str, Look],
+    *,
+    domain: tuple[float, float],
+    height: float,
+    words: Mapping[str, str] | None = None,
+    is_left: bool = False,
+) -> list[alt.Chart]:
+    """Return the names of series at the ends of their lines, beside the plot, none over another."""
+    low, high = domain
+    places = {name: height * (high - value) / (high - low) for name, value in ends.items()}
+    ordered = sorted(places, key=lambda name: places[name])
+    middles = spread([places[name] for name in ordered], [LEADING * TEXT] * len(ordered), within=height)
+    drawn = []
+    for name, middle in zip(ordered, middles, strict=True):
+        text = words[name] if words else name
+        style: dict[str, Any] = {"color": looks[name].colour, "fontWeight": "bold"}
+        if is_left:
+            drawn.append(text_at(text, -8, middle, align="right", **style))
+        else:
+            drawn.append(text_at(text, "width", middle, dx=8, **style))
+    return drawn

@@ -1,0 +1,129 @@
+"""Waterfalls of page loads: a row for each response, with a bar for each phase of its time."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from figures.axes import legend, pixels
+from figures.frame import TEXT, AltairChart, Frame, Room, compose, of_rows
+from figures.text import LEADING
+from figures.theme import HUES, LIGHT
+
+PHASES = {
+    "connecting": LIGHT.palette["tls_flights"],
+    "waiting": "#b4bac1",
+    "receiving": LIGHT.palette["responses"],
+}
+"""Phases of a response in their order, with their colours on light ground."""
+
+ROW, LABELLED_ROW = 9, 30
+"""Heights of a row, and of one whose label stands above its bar."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class WaterfallRow:
+    """A row of a waterfall."""
+
+    title: str
+    """What a pointer at the row is told."""
+    spans: Mapping[str, tuple[float, float]]
+    """Start and end of each of PHASES in ms from the start of the load."""
+    label: str = ""
+    """Stands above the bar; empty for rows without labels."""
+    is_sent_again: bool = False
+    """True if a segment was sent again; the row's end has a mark."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class WaterfallLoad:
+    """A load of a page."""
+
+    name: str
+    """Heading of its plot, as "IW 10: 2.31 s"."""
+    responses: Sequence[WaterfallRow]
+    events: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    """Times of events of the page in ms, which have an upright line, by name."""
+
+
+def waterfalls(frame: Frame, loads: Sequence[WaterfallLoad]) -> AltairChart:
+    """Draw loads below each other over one axis of time, so that what one saves is seen as a distance."""
+    is_labelled = any(response.label for load in loads for response in load.responses)
+    row = LABELLED_ROW if is_labelled else ROW
+    head = LEADING * TEXT + 8
+    bars: list[dict[str, Any]] = []
+    words: list[dict[str, Any]] = []
+    uprights: list[dict[str, Any]] = []
+    again: list[dict[str, Any]] = []
+    top = 0.0
+    for load in loads:
+        words.append({"y": top + head / 2, "text": load.name, "weight": "bold"})
+        top += head
+        bottom = top + row * len(load.responses)
+        uprights += [
+            {"at": at / 1000, "top": top, "bottom": bottom, "name": name} for name, at in load.events.items()
+        ]
+        for at, response in enumerate(load.responses):
+            begin = top + row * at
+            if response.label:
+                words.append({"y": begin + 8, "text": response.label, "weight": "normal"})
+            bar = (begin + 17, begin + 27) if is_labelled else (begin + 0.5, begin + row - 1)
+            bars += [
+                {
+                    "from": start / 1000,
+                    "to": end / 1000,
+                    "y": bar[0],
+                    "y2": bar[1],
+                    "phase": phase,
+                    "title": response.title,
+                }
+                for phase, (start, end) in response.spans.items()
+            ]
+            if response.is_sent_again:
+                last = max(end for _, end in response.spans.values())
+                again.append({"at": last / 1000, "y": sum(bar) / 2, "title": f"{response.title}, sent again"})
+        top = bottom + 14
+    height = top - 14
+    room = Room(left=2, right=12)
+    ends = [bar["to"] for bar in bars] + [line["at"] for line in uprights]
+    x: dict[str, Any] = {
+        "scale": alt.Scale(domain=[0, 1.02 * max(ends)], nice=False),
+        "title": "time, s",
+        "axis": alt.Axis(tickCount=5 if frame.is_narrow else 8, labelFlush=True),
+    }
+    shown = legend([*PHASES], frame, symbol=18)
+    colour = alt.Color("phase:N", legend=shown, scale=alt.Scale(domain=[*PHASES], range=[*PHASES.values()]))
+    layers = [
+        of_rows(uprights)
+        .mark_rule(color=LIGHT.ink, strokeDash=[4, 3])
+        .encode(
+            x=alt.X("at:Q", **x), y=pixels(height, "top"), y2=alt.Y2("bottom:Q"), tooltip=["name:N", "at:Q"]
+        ),
+        of_rows(bars)
+        .mark_rect()
+        .encode(
+            x=alt.X("from:Q", **x),
+            x2=alt.X2("to:Q"),
+            y=pixels(height),
+            y2=alt.Y2("y2:Q"),
+            color=colour,
+            tooltip=[
+                "title:N",
+                "phase:N",
+                alt.Tooltip("from:Q", format=".3f"),
+                alt.Tooltip("to:Q", format=".3f"),
+            ],
+        ),
+        of_rows(again)
+        .mark_point(filled=True, size=30, color=HUES[1][0], opacity=1)
+        .encode(x=alt.X("at:Q", **x), y=pixels(height), tooltip="title:N"),
+        of_rows(words)
+        .mark_text(align="left", baseline="middle", fontSize=TEXT, color=LIGHT.ink)
+        .encode(
+            x=alt.value(0),
+            y=pixels(height),
+            text="text:N",
+        ),
+    ]
+    return compose(frame, layers, height=height, room=room)
