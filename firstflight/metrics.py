@@ -125,6 +125,10 @@ def crawl_metrics(statuses: Sequence[tuple[Crawl, Status]]) -> Iterator[Metric]:
     for what, text in times.items():
         samples = [((name,), seconds(getattr(crawl, f"{what}_at"))) for name, crawl, _ in named]
         yield gauge(f"crawl_{what}_timestamp_seconds", text, samples, labels=["crawl"])
+    old = [((name,), float(counted.old_list_month is not None)) for name, _, counted in named]
+    yield gauge(
+        "crawl_list_old", "1 if the list was read before the month of the plan.", old, labels=["crawl"]
+    )
     sites = (((name, state), count(counted)) for name, _, counted in named for state, count in SITES.items())
     yield gauge("crawl_sites", "Sites by state.", sites, labels=["crawl", "state"])
     outcomes = (

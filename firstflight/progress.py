@@ -88,6 +88,7 @@ def measure_progress(
         lanes=list_lanes(connection, crawl),
         failures=list_failures(connection, crawl),
         bounds=compare_bounds(count_ends(connection, crawl), bounds),
+        old_list_month=counted.old_list_month,
         disk=Disk(free=disk.free, size=disk.total, database=database_bytes(connection)),
     )
 

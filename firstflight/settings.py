@@ -3,11 +3,15 @@
 import dataclasses
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from schema.authors import Author
 from storage.signatures import Signer
+
+if TYPE_CHECKING:
+    from crawler.sites.fetch import Shelf
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +53,15 @@ class Settings:
     resolvers: str | None = None
     """Ids and addresses of second resolvers, comma-separated; None for the default ones
     (crawler.control.resolvers)."""
+
+    list_mirror: str | None = None
+    """Address of a server that has the public lists of sites in place of their own servers."""
+
+    radar_token: str | None = None
+    """Token of Cloudflare's API, for Radar's list of sites."""
+
+    alerts: str | None = None
+    """URL of the place where alerts go (firstflight.alerts)."""
 
     publish_url: str | None = None
     """URL of the store to which releases are published."""
@@ -104,6 +117,14 @@ class Settings:
     def lists(self) -> Path:
         """Folder of fetched site lists."""
         return self.data_dir / "lists"
+
+    @property
+    def shelf(self) -> "Shelf":
+        """The folder of fetched site lists, with the servers that they come from."""
+        # Imported here: `doctor` reads the settings where a library is missing.
+        from crawler.sites.fetch import Shelf
+
+        return Shelf(folder=self.lists, mirror=self.list_mirror, radar_token=self.radar_token)
 
     @property
     def populations(self) -> Path:
@@ -170,6 +191,13 @@ def from_environment() -> Settings:
     def several(name: str) -> tuple[str, ...]:
         return tuple(os.environ.get(name, "").replace(",", " ").split())
 
+    def secret(name: str) -> str | None:
+        """Return a variable's value, or what is in the file that the variable with _FILE names."""
+        if os.environ.get(name):
+            return os.environ[name]
+        file = Path(os.environ.get(f"{name}_FILE") or os.devnull)
+        return (file.read_text(encoding="utf-8").strip() or None) if os.access(file, os.R_OK) else None
+
     data = Path("/var/lib") if root else stated("XDG_DATA_HOME", home / ".local/share")
     cache = Path("/var/cache") if root else stated("XDG_CACHE_HOME", home / ".cache")
     return Settings(
@@ -186,6 +214,9 @@ def from_environment() -> Settings:
         bar_file=optional("FIRSTFLIGHT_BAR_FILE"),
         canaries=os.environ.get("FIRSTFLIGHT_CANARIES") or None,
         resolvers=os.environ.get("FIRSTFLIGHT_RESOLVERS") or None,
+        list_mirror=os.environ.get("FIRSTFLIGHT_LIST_MIRROR") or None,
+        radar_token=secret("FIRSTFLIGHT_RADAR_TOKEN"),
+        alerts=secret("FIRSTFLIGHT_ALERTS"),
         publish_url=os.environ.get("FIRSTFLIGHT_PUBLISH_URL") or None,
         signing_key=_key(optional("FIRSTFLIGHT_SIGNING_KEY")),
         citation=optional("FIRSTFLIGHT_CITATION"),

@@ -44,7 +44,7 @@ from schema.vocabulary import (
     WALLS,
     WIRE_BYTES_UNKNOWN,
 )
-from storage.crawls import find_crawl
+from storage.crawls import find_crawl, find_old_list_month
 from storage.modes import UnsafeFolder
 from storage.packet_audit import QUERY, PacketAudit
 from storage.partitions import DETACHABLE, attached_partitions
@@ -109,6 +109,7 @@ def build(
         site_list = connection.execute(
             select(SiteList.checksum).where(SiteList.id == row.list_id)
         ).scalar_one()
+        old_list_month = find_old_list_month(connection, row)
     name = name_of(row)
     if row.sealed_at is None:
         raise ReleaseError(f"{name} is still open: run `firstflight crawl seal --crawl {name}` first")
@@ -127,6 +128,7 @@ def build(
         manifest = make_manifest(
             facts, folder, history=history, rows=rows, list_checksum=site_list, authors=authors
         )
+        manifest = dataclasses.replace(manifest, old_list_month=old_list_month)
         return finish(folder, manifest, name.path(root, version=chosen), signer=signer)
 
 
@@ -281,7 +283,10 @@ def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | No
     manifest = dataclasses.replace(manifest, history=add_date(manifest.history, folder), authors=authors)
     describe(folder, manifest, like=place)
     manifest = dataclasses.replace(manifest, files=sums_now(folder))
-    seal(folder, dataclasses.asdict(manifest))
+    facts = dataclasses.asdict(manifest)
+    if manifest.old_list_month is None:
+        del facts["old_list_month"]
+    seal(folder, facts)
     built = _publish(Release(folder, manifest), place)
     if signer is not None and not (built.release.path / SIGNATURE).exists():
         signer.sign(built.release.path)

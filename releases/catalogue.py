@@ -83,6 +83,8 @@ class Manifest(ReleaseFacts):
     """The content of `manifest.json`."""
 
     crawl: CrawlName
+    old_list_month: str | None = None
+    """Month in which the list of sites was read, if that is before the month of the plan; left out if not."""
     files: dict[str, str]
     """SHA-256 by file name, for every file except the manifest and SHA256SUMS."""
 

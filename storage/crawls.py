@@ -1,10 +1,12 @@
-"""Finds crawls in the database by name."""
+"""Finds crawls in the database by name, and the age of their lists."""
+
+import datetime
 
 from sqlalchemy import Connection, select
 from sqlalchemy.orm import Session
 
 from schema.crawls import name_of
-from schema.tables import Crawl
+from schema.tables import Crawl, SiteList
 
 
 class CrawlNotFound(Exception):
@@ -29,3 +31,18 @@ def find_crawl(connection: Connection, name: str) -> Crawl:
         names = ", ".join(str(name_of(crawl)) for crawl in matching)
         raise CrawlNotFound(f"{name!r} names {len(matching)} crawls: {names}")
     return matching[0]
+
+
+def find_old_list_month(connection: Connection, crawl: Crawl) -> str | None:
+    """Return the month, UTC, in which a crawl's list was read, if that is before the month of the plan.
+
+    None if the list is as new as the plan.
+    """
+    read_at, planned_at = (
+        moment.astimezone(datetime.UTC)
+        for moment in (
+            connection.execute(select(SiteList.fetched_at).where(SiteList.id == crawl.list_id)).scalar_one(),
+            crawl.planned_at,
+        )
+    )
+    return f"{read_at:%Y-%m}" if f"{read_at:%Y-%m}" < f"{planned_at:%Y-%m}" else None

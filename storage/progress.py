@@ -122,6 +122,8 @@ class Progress:
     gated: Gated | None = None
     """None until the gate has run on the crawl as it is."""
     disk: Disk | None = None
+    old_list_month: str | None = None
+    """Month in which the list was read, if that is before the month of the plan."""
 
 
 def write_progress(folder: Path, progress: Progress) -> None:

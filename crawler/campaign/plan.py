@@ -90,6 +90,17 @@ def plan(engine: Engine, wanted: CrawlPlan) -> tuple[Crawl, bool]:
         return planned, True
 
 
+def find_list_of_month(connection: Connection, month: str, source: str) -> str | None:
+    """Return the id of the source's list that the crawls of a month have; None before the first crawl."""
+    query = (
+        select(SiteList.id)
+        .join(Crawl, Crawl.list_id == SiteList.id)
+        .where(Crawl.month == month, SiteList.source == source)
+        .order_by(Crawl.planned_at)
+    )
+    return connection.scalars(query).first()
+
+
 def check_method(crawl: Crawl) -> None:
     """Raise PlanError if the crawl was planned for another method than this code's."""
     if crawl.method_version != METHOD_VERSION:
@@ -128,7 +139,7 @@ def _insert(connection: Connection, wanted: CrawlPlan) -> None:
             source=sites.source,
             checksum=sites.checksum,
             entries=len(sites.entries),
-            fetched_at=func.now(),
+            fetched_at=sites.fetched_at or func.now(),
         )
         .on_conflict_do_nothing()
     )

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, text
 
 from schema.tables import Crawl
 from schema.vocabulary import ANSWERED, DISPUTED, NETWORK_DOWN, UNCONFIRMED
+from storage.crawls import find_old_list_month
 from storage.packet_audit import QUERY, PacketAudit
 from storage.partitions import partition_name
 from storage.progress import Failure, Hour, Lane
@@ -69,6 +70,8 @@ class Status:
     visits_per_hour: float | None
     """Rate over the 15 minutes before the end of the last visit; None without visits."""
     sealed_at: datetime.datetime | None
+    old_list_month: str | None = None
+    """Month in which the list was read, if that is before the month of the plan."""
 
 
 def count_status(connection: Connection, crawl: Crawl) -> Status:
@@ -115,6 +118,7 @@ def count_status(connection: Connection, crawl: Crawl) -> Status:
         responses_exact=responses_exact,
         visits_per_hour=_rate(connection, crawl),
         sealed_at=crawl.sealed_at,
+        old_list_month=find_old_list_month(connection, crawl),
     )
 
 

@@ -5,11 +5,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from crawler.sites.fetch import SOURCES
 from crawler.sites.lists import ListError, decompress, parse_host
 from storage.staging import put_file_in_place
-
-FETCHED = ("tranco", "crux")
-"""Folders of lists that can be fetched again by id: a copy without a line would be another list."""
 
 PARTS = re.compile(r"[,/\s]+")
 
@@ -22,9 +20,10 @@ def find_lists(folder: Path, host: str) -> Iterator[Path]:
 
 
 def forget_host(folder: Path, path: Path, host: str) -> None:
-    """Delete a list that can be fetched again; from any other list remove the host's lines."""
+    """Delete a public list, since a copy without a line would be another list; from any other list remove the
+    host's lines."""
     kept = [line for line in _lines(path) if not _is_of(line, host)]
-    if path.relative_to(folder).parts[0] in FETCHED or not kept:
+    if path.relative_to(folder).parts[0] in SOURCES or not kept:
         path.unlink()
         return
     content = "".join(kept).encode()

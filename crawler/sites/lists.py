@@ -7,6 +7,7 @@ many sites share (CrUX). Values may be quoted, or be those of JSON objects, as B
 
 import csv
 import dataclasses
+import datetime
 import hashlib
 import json
 import re
@@ -81,6 +82,8 @@ class Sites:
     """Sites in the order of rank."""
     skipped: int = 0
     """Lines of a public list that are no host names."""
+    fetched_at: datetime.datetime | None = None
+    """When a public list was fetched; None of a file."""
 
     def top(self, count: int | None) -> tuple[Entry, ...]:
         """Return the first `count` sites; all sites for None."""

@@ -5,6 +5,7 @@ import datetime
 import click
 
 from crawler.sites import fetch, lists
+from crawler.sites.lists import Sites
 from firstflight.commands.options import AS_JSON, DAY, MONTH, show
 from firstflight.errors import one_line
 from firstflight.settings import Settings
@@ -16,14 +17,14 @@ def command() -> None:
 
     \b
     Example:
-      firstflight list fetch tranco --date 2026-11-01
+      firstflight list fetch tranco
       firstflight list fetch crux --month 2026-10
       firstflight list fetch sites.txt
     """
 
 
 @command.command("fetch")
-@click.argument("source", metavar="tranco|crux|FILE")
+@click.argument("source", metavar=f"{'|'.join(fetch.SOURCES)}|FILE")
 @click.option("--id", "list_id", metavar="ID", help="Tranco: the list's permanent id.")
 @click.option("--date", "day", type=DAY, metavar="YYYY-MM-DD", help="Tranco: the daily list of that day.")
 @click.option(
@@ -48,27 +49,29 @@ def fetch_(
 ) -> None:
     """Fetch a public list, or check one in a file, and print its id, checksum and length.
 
-    A fetched list is kept in the data folder and planned by its id. A FILE holds a host a line or RANK,HOST
-    lines (Umbrella), or is a list of Majestic, Cloudflare Radar or CrUX with its header, or CrUX's JSON as
-    BigQuery exports it; plain, gzipped or zipped. Every list is read to its end: a list that is cut short,
-    is empty or has a site twice is an error. International names become A-labels.
+    A public list is the newest, or what --id, --date or --month say. It is kept in the data folder and
+    planned by its id. A FILE holds a host a line or RANK,HOST lines (Umbrella), or is a list of Majestic,
+    Cloudflare Radar or CrUX with its header, or CrUX's JSON as BigQuery exports it; plain, gzipped or zipped.
+    Every list is read to its end: a list that is cut short, is empty or has a site twice is an error.
+    International names become A-labels. Radar's list needs a token of Cloudflare's API
+    (FIRSTFLIGHT_RADAR_TOKEN).
 
     \b
     Example:
+      firstflight list fetch tranco
       firstflight list fetch tranco --id K2LPW
       firstflight list fetch crux --month 2026-10
       firstflight list fetch sites.txt
       firstflight crawl plan --crawl 2026-11 --list tranco:K2LPW --top 10000
     """
+    if (list_id or day) and source != "tranco":
+        raise click.UsageError("--id and --date are of tranco")
+    if list_id and day:
+        raise click.UsageError("give --id or --date, one of them")
+    if month and source != "crux":
+        raise click.UsageError("--month is of crux")
     with one_line(lists.ListError):
-        if source == "tranco":
-            sites = fetch.fetch_tranco(settings.lists, _tranco_id(list_id, day), entries=entries)
-        elif source == "crux":
-            if month is None:
-                raise click.UsageError("crux needs --month YYYY-MM")
-            sites = fetch.fetch_crux(settings.lists, month)
-        else:
-            sites = fetch.find_list(settings.lists, source)
+        sites = _fetch(settings.shelf, source, list_id=list_id, day=day, entries=entries, month=month)
     skipped = f", {sites.skipped:,} lines that are no hosts left out" if sites.skipped else ""
     first, last = sites.entries[0].host, sites.entries[-1].host
     show(
@@ -88,9 +91,21 @@ def fetch_(
     )
 
 
-def _tranco_id(list_id: str | None, day: datetime.datetime | None) -> str:
-    if list_id is not None and day is None:
-        return list_id
-    if day is not None and list_id is None:
-        return fetch.fetch_tranco_id(day.date())
-    raise click.UsageError("tranco needs --id ID or --date YYYY-MM-DD, one of them")
+def _fetch(
+    shelf: fetch.Shelf,
+    source: str,
+    *,
+    list_id: str | None,
+    day: datetime.datetime | None,
+    entries: int,
+    month: str | None,
+) -> Sites:
+    if list_id is not None:
+        return shelf.fetch_tranco(list_id, entries=entries)
+    if day is not None:
+        return shelf.fetch_tranco_of(day.date(), entries=entries)
+    if month is not None:
+        return shelf.fetch_crux(month)
+    if source in fetch.SOURCES:
+        return shelf.fetch_newest(source, entries=entries, today=datetime.datetime.now(datetime.UTC).date())
+    return shelf.find(source)

@@ -65,6 +65,7 @@ def compose(inputs: ReportInputs) -> dict[str, Any]:
     limits = [
         *LIMITS,
         *dirty_limit(inputs.replay),
+        *list_limit(release),
         *([] if recorded else [months_limit(inputs.months, release.crawl.month)]),
     ]
     method = method_of(counted.content["mss_bytes"], verdict.rule if verdict else None)
@@ -213,6 +214,17 @@ def dirty_limit(replay: Replay | None) -> list[str]:
     return [
         "A part of the loads was made by code with changes that were not committed (Provenance says which): "
         "it can be judged again from the loads, but not loaded again by the same code."
+    ]
+
+
+def list_limit(release: Release) -> list[str]:
+    """Return that the list of sites is older than the crawl, if it is."""
+    month = release.manifest.old_list_month
+    if month is None:
+        return []
+    return [
+        f"The list of sites is of {month}, before the month in which the crawl was planned: sites that have "
+        "become popular since are missing."
     ]
 
 

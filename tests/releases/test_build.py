@@ -84,6 +84,19 @@ def test_the_manifest_describes_the_release(database_18: Engine, tmp_path: Path)
     assert "no_response" in dictionary["wire_bytes_unknown"]
 
 
+def test_a_list_that_is_older_than_its_crawl_is_named_in_the_manifest_and_no_other(
+    database_18: Engine, tmp_path: Path
+) -> None:
+    stored_crawl.store(database_18, stored_crawl.typical())
+    new = build(database_18, str(NAME), tmp_path / "new").release
+    assert b"old_list_month" not in (new.path / "manifest.json").read_bytes()
+    with database_18.begin() as connection:
+        connection.execute(text("UPDATE site_list SET fetched_at = '2026-08-31T23:00Z'"))
+    old = build(database_18, str(NAME), tmp_path / "old").release
+    assert find_release(tmp_path / "old", str(NAME)).manifest.old_list_month == "2026-08"
+    assert old.checksum != new.checksum
+
+
 def test_building_twice_gives_the_same_bytes_whatever_the_physical_order(
     database: Engine, tmp_path: Path
 ) -> None:

@@ -101,6 +101,7 @@ def describe_status(name: str, counted: Status) -> list[str]:
             if counted.sealed_at
             else describe_time_left(counted)
         ),
+        *([f"  list       {describe_old_list(counted.old_list_month)}"] if counted.old_list_month else []),
         f"  outcomes   {by(counted.outcomes)}",
         f"  walls      {by(counted.walls)}; consent platforms: {by(counted.consents)}",
         f"  claimed    {counted.claimed} now, {counted.expired} expired, "
@@ -117,6 +118,11 @@ def describe_status(name: str, counted: Status) -> list[str]:
         f"captured connections and {known(counted.packets.byte_share, '.2%')} of "
         "their bytes are as in the log",
     ]
+
+
+def describe_old_list(month: str) -> str:
+    """Return the warning that a crawl's list is older than its plan."""
+    return f"warning: of {month}, before the month of the plan"
 
 
 def describe_time_left(counted: Status) -> str:
@@ -149,6 +155,8 @@ def describe_watch(
         f"{now:%Y-%m-%d %H:%M:%S} UTC  {name}: {counted.final:,} of {counted.planned:,} sites done"
         f"{rate}{describe_time_left(counted)}"
     )
+    if counted.old_list_month:
+        yield f"  list      {describe_old_list(counted.old_list_month)}"
     yield f"  outcomes  {outcomes or 'none yet'}"
     for lane in running:
         last = "none yet" if lane.last_at is None else f"{lane.last_at.astimezone(datetime.UTC):%H:%M:%S}"

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from sqlalchemy import text
 
 from firstflight.main import main
+from tests.factories.list_server import list_server
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -72,6 +73,7 @@ def test_a_list_is_fetched_planned_and_counted(run: Run, sites: Path) -> None:
         "sites": 2,
         "list": fetched["id"],
         "checksum": fetched["checksum"],
+        "old_list_month": None,
     }
     counted = facts(run("crawl", "status", "--crawl", "2026-11", "--json"))
     assert (counted["planned"], counted["final"], counted["coverage_min"]) == (2, 0, None)
@@ -85,6 +87,38 @@ def test_the_same_plan_again_says_so_and_another_is_an_error(run: Run, sites: Pa
     assert again.exit_code == 0
     assert "exists already" in again.stdout
     assert "with attempts 2, not 3" in failed(planned(run, sites, "--attempts", "3"))
+
+
+def test_the_newest_list_is_fetched_once_a_month_and_else_the_last_is_planned_with_a_warning(
+    run: Run, tmp_path: Path, database_18: Engine
+) -> None:
+    def plan(month: str, *more: str, mirror: str) -> Result:
+        named = ("crawl", "plan", "--crawl", month, "--list", "tranco", "--top", "2", "--json")
+        return run(*named, *more, FIRSTFLIGHT_LIST_MIRROR=mirror)
+
+    nowhere = "http://127.0.0.1:9"
+    line = failed(plan("2026-10", mirror=nowhere))
+    assert "cannot be fetched" in line
+    assert "no list of tranco was fetched before" in line
+    with list_server(["a.test", "b.test"]) as server:
+        desktop = facts(plan("2026-10", mirror=server.url))
+        assert (desktop["list"], desktop["sites"]) == ("tranco:K2LPW-top2", 2)
+        server.tranco_id = "NEWER"
+        mobile = facts(plan("2026-10", "--device", "mobile", mirror=server.url))
+        assert (mobile["list"], mobile["checksum"]) == (desktop["list"], desktop["checksum"])
+        assert facts(plan("2026-10", mirror=server.url))["new"] is False
+        assert facts(plan("2026-11", mirror=server.url))["list"] == "tranco:NEWER-top2"
+    (tmp_path / "data/lists/tranco/NEWER-top2.csv").unlink()
+    with database_18.begin() as connection:
+        connection.execute(text("UPDATE site_list SET fetched_at = '2026-01-31T23:00Z'"))
+    stale = plan("2026-12", mirror=nowhere)
+    planned = facts(stale)
+    assert (planned["list"], planned["old_list_month"]) == ("tranco:K2LPW-top2", "2026-01")
+    first, second = stale.stderr.splitlines()
+    assert "planned is tranco:K2LPW-top2, which was fetched last" in first
+    assert second == "warning: the list tranco:K2LPW-top2 is of 2026-01"
+    shown = run("crawl", "status", "--crawl", "2026-12").stdout
+    assert "list       warning: of 2026-01, before the month of the plan" in shown
 
 
 def test_device_user_agent_and_contact_are_planned_and_the_contact_has_a_setting(

@@ -176,6 +176,15 @@ def test_canonical_json_is_sorted_and_rounded_and_refuses_infinity() -> None:
         canonical({"a": float("inf")})
 
 
+def test_a_list_that_is_older_than_its_crawl_is_among_the_limits(tmp_path: Path) -> None:
+    data_folder(tmp_path)
+    inputs = read_data_folder(tmp_path)
+    manifest = dataclasses.replace(inputs.release.manifest, old_list_month="2026-08")
+    old = dataclasses.replace(inputs, release=dataclasses.replace(inputs.release, manifest=manifest))
+    (limit,) = {*compose(old)["limits"]} - {*compose(inputs)["limits"]}
+    assert limit.startswith("The list of sites is of 2026-08, before the month")
+
+
 def test_loads_of_code_that_was_not_committed_are_said_to_be_so(tmp_path: Path) -> None:
     data_folder(tmp_path, commit="0123abc-dirty")
     content = compose(read_data_folder(tmp_path))
