@@ -1,37 +1,49 @@
-"""The month's crawl, from the list to a published release: the commands and their order.
+"""The month's crawls, from the list to published releases: the commands and their order, for each device.
 
-Every step can be repeated: a step that is done does nothing. A lane claims sites for its minutes, and is
-tried again until no site is left; gate and seal refuse before that.
+The list is by default the newest of the month, which all devices share. Every step can be repeated: a step
+that is done does nothing. A lane claims sites for its minutes, and runs again until no site is left; gate and
+seal refuse before that. If the releases are not made within seven days, an alert says so.
 """
 
 import datetime
+import json
 import os
+from collections.abc import Mapping
+from typing import Any
 
-from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param
-from steps import AGAIN, DAG_OPTIONS, Lane, firstflight
+from airflow.sdk import DAG, Asset, CronPartitionTimetable, Param, task_group
+from steps import DAG_OPTIONS, Lane, deadline, firstflight
 
 LANES = int(os.environ.get("FIRSTFLIGHT_LANES") or 2)
 """Crawler processes at once. Any number may share a crawl: each claims sites from PostgreSQL."""
 
-TRIES = 480
-"""Tries of a lane: half an hour each for ten days."""
+TRIES = 20
+"""Tries of a lane, of which each killed worker costs one."""
 
 AGAIN_AFTER = datetime.timedelta(seconds=10)
 
-MONTH = "{{ params.crawl or dag_run.run_after.strftime('%Y-%m') }}"
+RELEASE = Asset("firstflight://release")
 
 VARIABLES = {
-    "MONTH": MONTH,
-    # The whole name: a month may hold several crawls.
-    "CRAWL": f"{MONTH}.desktop.local.tcp.{{{{ params.kind }}}}",
+    "MONTH": "{{ params.crawl or dag_run.run_after.strftime('%Y-%m') }}",
+    "VANTAGE": "{{ params.vantage }}",
+    "ARM": "{{ params.arm }}",
     "KIND": "{{ params.kind }}",
     "LIST": "{{ params.list }}",
     "TOP": "{{ params.top }}",
+    "ATTEMPTS": "{{ params.attempts }}",
+    "LOADS": "{{ params.loads }}",
+    "INNER": "{{ params.inner }}",
     "BROWSERS": "{{ params.browsers }}",
     "MINUTES": "{{ params.minutes }}",
     "LOCAL_WEB": "{{ params.local_web or '' }}",
     "UNFILTERED_EGRESS": "{{ '1' if params.unfiltered_egress else '' }}",
 }
+
+CRAWL = '"$MONTH.$DEVICE.$VANTAGE.$ARM.$KIND"'
+"""The whole name: a month may hold several crawls."""
+
+LABEL = r"^[a-z0-9][a-z0-9-]{0,31}$"
 
 PARAMETERS = {
     "crawl": Param(
@@ -41,21 +53,40 @@ PARAMETERS = {
         description="The month it stands for. Empty: the month in which it runs; "
         "a crawl cannot be back-dated.",
     ),
-    "kind": Param("web", enum=["web", "localweb"], description="Live sites, or the bundled local web."),
     "list": Param(
-        "/data/lists/sites.csv",
+        os.environ.get("FIRSTFLIGHT_LIST") or "tranco",
         type="string",
         minLength=1,
-        description="The list: a file, or an id like tranco:K2LPW.",
+        description="The list: tranco, crux, umbrella, majestic or radar for the newest of the month; an id "
+        "like tranco:K2LPW; or a file.",
     ),
-    "top": Param(10_000, type="integer", minimum=1, description="How many sites from the head of the list."),
+    "top": Param(
+        int(os.environ.get("FIRSTFLIGHT_TOP") or 10_000),
+        type="integer",
+        minimum=1,
+        description="How many sites from the head of the list.",
+    ),
+    "devices": Param(
+        (os.environ.get("FIRSTFLIGHT_DEVICES") or "desktop").replace(",", " ").split(),
+        type="array",
+        items={"enum": ["desktop", "mobile"]},
+        minItems=1,
+        uniqueItems=True,
+        description="A crawl and a release for each.",
+    ),
+    "vantage": Param("local", type="string", pattern=LABEL, description="Label of the place crawled from."),
+    "arm": Param("tcp", enum=["tcp", "quic"], description="TCP alone, or QUIC where a site offers HTTP/3."),
+    "kind": Param("web", enum=["web", "localweb"], description="Live sites, or the bundled local web."),
+    "attempts": Param(2, type="integer", minimum=1, maximum=9, description="Most visits of a site."),
+    "loads": Param(1, type="integer", minimum=1, maximum=9, description="Loads of each home page."),
+    "inner": Param(0, type="integer", minimum=0, maximum=9, description="Inner pages of each site."),
     "browsers": Param(2, type="integer", minimum=1, maximum=64, description="Browsers of each lane."),
     "minutes": Param(
         30,
         type="integer",
         minimum=1,
         maximum=90,
-        description="How long a lane claims sites before it is tried again.",
+        description="How long a lane claims sites before it is started again.",
     ),
     "unfiltered_egress": Param(
         False,
@@ -69,6 +100,78 @@ PARAMETERS = {
 }
 
 
+def describe_asset(context: Mapping[str, Any], _result: object) -> None:
+    """Put the crawl, version and checksum of the release onto the asset."""
+    step = context["ti"]
+    built = step.xcom_pull(task_ids="device.build", map_indexes=step.map_index)
+    context["outlet_events"][RELEASE].extra = {name: built[name] for name in ("crawl", "version", "checksum")}
+
+
+@task_group(group_id="device")  # type: ignore[untyped-decorator]  # Airflow is not in our environment
+def release(device: str) -> None:
+    """The crawl of one device, and its release."""
+    env = {**VARIABLES, "DEVICE": device}
+    plan = firstflight(
+        "plan",
+        'crawl plan --crawl "$MONTH" --device "$DEVICE" --vantage "$VANTAGE" --arm "$ARM" --kind "$KIND" '
+        '--list "$LIST" --top "$TOP" --attempts "$ATTEMPTS" --loads "$LOADS" --inner "$INNER"',
+        env=env,
+        doc="Fetches the list if the month has none yet; stores its id and checksum, and the crawl's sites.",
+        # The first device fetches the list, and the others have the same.
+        max_active_tis_per_dagrun=1,
+    )
+    lanes = [
+        firstflight(
+            f"crawl_{lane}",
+            f'crawl run --crawl {CRAWL} --browsers "$BROWSERS" --minutes "$MINUTES" --until-empty --log json'
+            ' ${LOCAL_WEB:+--local-web "$LOCAL_WEB"} ${UNFILTERED_EGRESS:+--unfiltered-egress}',
+            env=env,
+            doc="Claims sites and visits them; started again while any are left, "
+            "and soon given up where it cannot work.",
+            operator=Lane,
+            again_after=AGAIN_AFTER,
+            retries=TRIES,
+            retry_delay=AGAIN_AFTER,
+            # So many lanes in all, however many devices there are.
+            max_active_tis_per_dagrun=1,
+        )
+        for lane in range(1, LANES + 1)
+    ]
+    gate = firstflight(
+        "gate",
+        f"crawl gate --crawl {CRAWL}",
+        env=env,
+        doc="Says how the sites ended, and stops the run where too few were visited, answered or are "
+        "accounted for. To seal the crawl anyway, mark this task as successful.",
+    )
+    seal = firstflight(
+        "seal",
+        f"crawl seal --crawl {CRAWL}",
+        env=env,
+        doc="Seals the crawl, never to be written again; refuses while sites are left.",
+    )
+    build = firstflight(
+        "build",
+        f"release build --crawl {CRAWL} --json | tr -d '\\n'",
+        env=env,
+        doc="Writes the release's Parquet files.",
+        output_processor=json.loads,
+    )
+    verify = firstflight(
+        "verify", f"verify release {CRAWL}", env=env, doc="Checks sums, counts and distributions."
+    )
+    publish = firstflight(
+        "publish",
+        f"release publish --crawl {CRAWL}",
+        env=env,
+        doc="Copies the release to the store of FIRSTFLIGHT_PUBLISH_URL, if one is set; "
+        "the site serves it from the data folder.",
+        outlets=[RELEASE],
+        post_execute=describe_asset,
+    )
+    plan >> lanes >> gate >> seal >> build >> verify >> publish
+
+
 with DAG(
     dag_id="monthly_crawl",
     doc_md=__doc__,
@@ -76,63 +179,14 @@ with DAG(
     # as if it were the 1st.
     schedule=CronPartitionTimetable("0 3 1 * *", timezone="UTC", key_format="%Y-%m"),
     params=PARAMETERS,
+    deadline=deadline("The month's release is not made"),
     **DAG_OPTIONS,
 ) as dag:
-    sites = firstflight(
-        "list",
-        'list fetch "$LIST"',
-        env=VARIABLES,
-        doc="Checks every line of the list: a file, or the id of one that was fetched.",
+    check = firstflight(
+        "check",
+        'doctor && echo "$DEVICES"',
+        env={"DEVICES": "{{ params.devices | tojson }}"},
+        doc="Checks what the machine lacks for the whole month, before anything is begun.",
+        output_processor=json.loads,
     )
-    plan = firstflight(
-        "plan",
-        'crawl plan --crawl "$MONTH" --kind "$KIND" --list "$LIST" --top "$TOP"',
-        env=VARIABLES,
-        doc="Stores the list's version and the crawl's sites.",
-    )
-    lanes = [
-        firstflight(
-            f"crawl_{lane}",
-            'crawl run --crawl "$CRAWL" --browsers "$BROWSERS" --minutes "$MINUTES" --until-empty --log json'
-            ' ${LOCAL_WEB:+--local-web "$LOCAL_WEB"} ${UNFILTERED_EGRESS:+--unfiltered-egress}',
-            env=VARIABLES,
-            doc="Claims sites and visits them; tried again while any are left, "
-            "and soon given up where it cannot work.",
-            operator=Lane,
-            skip_on_exit_code=AGAIN,
-            retries=TRIES,
-            retry_delay=AGAIN_AFTER,
-        )
-        for lane in range(1, LANES + 1)
-    ]
-    gate = firstflight(
-        "gate",
-        'crawl gate --crawl "$CRAWL"',
-        env=VARIABLES,
-        doc="Says how the sites ended, and stops the run where too few were visited, answered or are "
-        "accounted for. To seal the crawl anyway, mark this task as successful.",
-    )
-    seal = firstflight(
-        "seal",
-        'crawl seal --crawl "$CRAWL"',
-        env=VARIABLES,
-        doc="Seals the crawl, never to be written again; refuses while sites are left.",
-    )
-    build = firstflight(
-        "build", 'release build --crawl "$CRAWL"', env=VARIABLES, doc="Writes the release's Parquet files."
-    )
-    verify = firstflight(
-        "verify",
-        'verify release "$CRAWL"',
-        env=VARIABLES,
-        doc="Checks sums, counts and distributions.",
-    )
-    publish = firstflight(
-        "publish",
-        'release publish --crawl "$CRAWL"',
-        env=VARIABLES,
-        doc="Copies the release to the store of FIRSTFLIGHT_PUBLISH_URL, if one is set; "
-        "the site serves it from the data folder.",
-        outlets=[Asset("firstflight://release")],
-    )
-    sites >> plan >> lanes >> gate >> seal >> build >> verify >> publish
+    release.expand(device=check.output)

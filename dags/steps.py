@@ -5,44 +5,52 @@ FIRSTFLIGHT_DATA_DIR) are that environment's. Parameters reach the shell as vari
 command: none can become one.
 """
 
-import contextlib
 import datetime
 import json
 import os
+import subprocess
 import time
-import urllib.request
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from airflow.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 from airflow.providers.standard.operators.bash import BashOperator
+from airflow.sdk import DeadlineAlert, DeadlineReference, SyncCallback
+from airflow.sdk.exceptions import (
+    AirflowException,
+    AirflowFailException,
+    AirflowRescheduleException,
+    AirflowSkipException,
+)
 
-WEBHOOK_WITHIN_S = 10
+ALERT_WITHIN_S = 60
 
 
-def webhook_url() -> str:
-    """Return FIRSTFLIGHT_WEBHOOK_URL, or what the file FIRSTFLIGHT_WEBHOOK_URL_FILE holds: a chat's URL is a
-    secret.
-
-    Empty if there is none.
-    """
-    file = os.environ.get("FIRSTFLIGHT_WEBHOOK_URL_FILE")
-    return os.environ.get("FIRSTFLIGHT_WEBHOOK_URL") or (Path(file).read_text().strip() if file else "")
+def send_alert(text: str) -> None:
+    """Send a message to where alerts go; where nothing is set or it fails, the log says so."""
+    subprocess.run([os.environ["FIRSTFLIGHT_BIN"], "alert", text], timeout=ALERT_WITHIN_S, check=False)
 
 
 def report_failure(context: Mapping[str, Any]) -> None:
-    """Report a failed task in its log, and as JSON to the webhook if one is set."""
+    """Report a failed task in its log, and to where alerts go."""
     step = context["ti"]
     facts = {"dag": step.dag_id, "task": step.task_id, "run": step.run_id, "tries": step.try_number}
     print("failed:", json.dumps(facts))
-    url = webhook_url()
-    if url:
-        text = f"{step.dag_id}.{step.task_id} failed after {step.try_number} tries"
-        body = json.dumps({"text": text, **facts}).encode()
-        request = urllib.request.Request(url, body, {"Content-Type": "application/json"})  # noqa: S310  # the operator's own
-        with contextlib.suppress(OSError):  # its own failure would hide the step's
-            urllib.request.urlopen(request, timeout=WEBHOOK_WITHIN_S).close()  # noqa: S310
+    send_alert(f"{step.dag_id}.{step.task_id} failed after {step.try_number} tries, in the run {step.run_id}")
+
+
+def report_missed_deadline(context: Mapping[str, Any], what: str) -> None:
+    """Report to where alerts go that a run is not over by its deadline."""
+    run = context["dag_run"]
+    send_alert(f"{what}: the run {run['dag_run_id']} of {run['dag_id']} is not over by its deadline")
+
+
+def deadline(what: str) -> DeadlineAlert:
+    """Make the deadline of a DAG's runs: FIRSTFLIGHT_DEADLINE_DAYS after their beginning, by default 7."""
+    return DeadlineAlert(
+        reference=DeadlineReference.DAGRUN_QUEUED_AT,
+        interval=datetime.timedelta(days=float(os.environ.get("FIRSTFLIGHT_DEADLINE_DAYS") or 7)),
+        callback=SyncCallback(report_missed_deadline, {"what": what}),
+    )
 
 
 DAG_OPTIONS: dict[str, Any] = {
@@ -71,11 +79,27 @@ QUICK_S = 300
 """A failure after a longer time is a failure at work, not at the start."""
 
 
-class Lane(BashOperator):  # type: ignore[misc]  # Airflow is not in our environment
-    """A command that Airflow retries while it ends with AGAIN, until nothing is left to do.
+class Repeated(BashOperator):  # type: ignore[misc]  # Airflow is not in our environment
+    """A command that is run again, without a failure and without a try, as long as it ends with AGAIN."""
 
-    A command that fails otherwise, and quickly, is run again a few times, at growing distances. Then it
-    cannot work at all, and the task has failed whatever tries are left.
+    def __init__(self, *, again_after: datetime.timedelta, **options: Any) -> None:  # noqa: ANN401  # Airflow's
+        """Run the command again after a time, in which other tasks have the worker."""
+        super().__init__(skip_on_exit_code=AGAIN, **options)
+        self.again_after = again_after
+
+    def execute(self, context: Mapping[str, Any]) -> Any:  # noqa: ANN401  # Airflow's
+        """Run the command, and have the task scheduled again if it ends with AGAIN."""
+        try:
+            return super().execute(context)
+        except AirflowSkipException:
+            again_at = datetime.datetime.now(datetime.UTC) + self.again_after
+            raise AirflowRescheduleException(again_at) from None
+
+
+class Lane(Repeated):
+    """A repeated command that is also run again a few times, at growing distances, where it fails quickly.
+
+    Then it cannot work at all, and the task has failed whatever tries are left.
     """
 
     def execute(self, context: Mapping[str, Any]) -> Any:  # noqa: ANN401  # Airflow's
@@ -85,8 +109,8 @@ class Lane(BashOperator):  # type: ignore[misc]  # Airflow is not in our environ
             began = time.monotonic()
             try:
                 return super().execute(context)
-            except AirflowSkipException:
-                raise AirflowException("its time is over, and there is more to do: tried again") from None
+            except AirflowRescheduleException:
+                raise
             except AirflowException:
                 if time.monotonic() - began > QUICK_S:
                     raise
@@ -105,7 +129,7 @@ def firstflight(
     """A task that runs one command; Airflow's log is the command's output."""
     return operator(
         task_id=task_id,
-        bash_command=f'exec "$FIRSTFLIGHT_BIN" {command}',
+        bash_command=f'set -o pipefail; "$FIRSTFLIGHT_BIN" {command}',
         env=dict(env),
         append_env=True,
         doc_md=doc,

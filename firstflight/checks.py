@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from firstflight.alerts import AlertError, find_place
 from firstflight.settings import Settings
 from storage.modes import UnsafeFolder, check_above
 from storage.signatures import SigningFailed
@@ -282,6 +283,17 @@ def check_signatures(settings: Settings) -> Finding:
     )
 
 
+def check_alerts(settings: Settings) -> Finding:
+    """Check that somebody is told when a task fails or a release is late."""
+    name = "alerts"
+    if settings.alerts is None:
+        return Finding(name, "warning", "go nowhere", "set FIRSTFLIGHT_ALERTS, then try `firstflight alert`")
+    try:
+        return Finding(name, "ok", f"go to {find_place(settings.alerts).name}")
+    except AlertError as exc:
+        return Finding(name, "warning", *str(exc).split(": ", 1))
+
+
 def check_memory(_: Settings) -> Finding:
     """Check memory available now."""
     lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
@@ -307,6 +319,7 @@ CHECKS: list[Callable[[Settings], Finding]] = [
     check_guest_memory,
     lambda settings: check_writable("data", settings.data_dir),
     check_signatures,
+    check_alerts,
     # An image brings the kernel in a cache that nobody can write.
     lambda settings: check_writable("cache", settings.cache_dir, otherwise="warning"),
     check_memory,

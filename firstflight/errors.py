@@ -17,6 +17,9 @@ UNWRITABLE = (errno.EACCES, errno.EEXIST, errno.ENOTDIR, errno.EPERM, errno.EROF
 GO_ON = "the same command goes on from there"
 """Advice after Ctrl-C where a command keeps what it has done."""
 
+AGAIN = 75
+"""Exit code of a command that should be run again later: EX_TEMPFAIL of sysexits.h."""
+
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as a shell's."""
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "metrics": "serve metrics for Prometheus",
     "database": "the database: its URL, copies, retention; stop the embedded server",
     "localweb": "play the bundled web on loopback",
+    "alert": "send a message, or a test message, to where alerts go",
     "doctor": "check what this machine has and lacks",
 }
 

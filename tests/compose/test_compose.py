@@ -102,8 +102,10 @@ def test_stores_are_on_the_data_network_alone_and_the_site_is_not_on_it() -> Non
 
 
 @each_service
-def test_whoever_has_a_published_port_or_crawls_is_on_the_edge_and_nobody_else(name: str) -> None:
-    assert ("edge" in networks(name)) == (name in PUBLISHED | TASKS)
+def test_whoever_has_a_published_port_crawls_or_sends_alerts_is_on_the_edge_and_nobody_else(
+    name: str,
+) -> None:
+    assert ("edge" in networks(name)) == (name in PUBLISHED | TASKS | {"airflow-dag-processor"})
 
 
 def test_ports_are_published_on_loopback_unless_the_operator_says_otherwise_but_for_the_tls_front() -> None:

@@ -38,7 +38,7 @@ def test_every_secret_that_compose_mounts_is_made(tmp_path: Path) -> None:
     files = {secret["file"].replace("${FIRSTFLIGHT_SECRETS:-./secrets}/", "") for secret in declared.values()}
     made = contents(tmp_path / "secrets")
     assert files == {name for name in made if name.startswith("mounted/")}
-    optional = {"mounted/10001/webhook_url", "mounted/10001/signing_key"}
+    optional = {"mounted/10001/alerts", "mounted/10001/radar_token", "mounted/10001/signing_key"}
     assert all(made[name] for name in files - optional)
 
 
@@ -71,7 +71,7 @@ def test_values_differ_from_each_other_and_from_folder_to_folder(tmp_path: Path)
         value
         for folder in ("one", "two")
         for name, value in contents(tmp_path / folder / "values").items()
-        if name not in ("aws_credentials", "signing_key", "webhook_url")
+        if name not in ("aws_credentials", "signing_key", "alerts", "radar_token")
     ]
     assert len(set(drawn)) == len(drawn) == 18
     assert all(len(value.strip()) >= 44 for value in drawn)
@@ -85,12 +85,28 @@ def test_secrets_of_a_stack_from_before_are_taken_over_and_leave_its_settings(tm
     made = contents(tmp_path / "secrets")
     assert made["mounted/999/postgres_password"] == "old-postgres"
     assert made["mounted/10001/airflow_fernet_key"] == "b2xkIGtleQ=="
-    assert made["mounted/10001/webhook_url"] == "https://chat.example/hook?token=x"
+    assert made["mounted/10001/alerts"] == "https://chat.example/hook?token=x"
     credentials = configparser.ConfigParser()
     credentials.read_string(made["mounted/10001/aws_credentials"])
     assert dict(credentials["default"]) == {"aws_access_key_id": "AKIA1", "aws_secret_access_key": "abc/def"}
     assert said == f"the secrets of {settings} are now in {tmp_path}/secrets/values\n"
     assert make(tmp_path / "secrets", "--from", settings) == ""
+
+
+def test_where_alerts_go_is_taken_out_of_the_settings_whenever_it_stands_there(tmp_path: Path) -> None:
+    settings, secrets = tmp_path / ".env", tmp_path / "secrets"
+    make(secrets)
+    (secrets / "values/alerts").unlink()
+    (secrets / "values/webhook_url").write_text("https://chat.example/before\n")
+    make(secrets, "--from", settings)
+    assert contents(secrets)["mounted/10001/alerts"] == "https://chat.example/before"
+    settings.write_text("FIRSTFLIGHT_ALERTS=https://chat.example/new\nLIST=crux\n")
+    for _ in range(2):
+        make(secrets, "--from", settings)
+        made = contents(secrets)
+        assert made["mounted/10001/alerts"] == "https://chat.example/new"
+        assert "values/webhook_url" not in made
+        assert settings.read_text() == "LIST=crux\n"
 
 
 def test_a_stack_s_own_store_is_written_to_with_its_own_key(tmp_path: Path) -> None:

@@ -18,15 +18,19 @@ from firstflight.main import main
 from tests.dags.conftest import DAGS, InAirflow
 
 STEPS = DAGS / "steps.py"
+LANES, RELEASING = ("crawl_1", "crawl_2"), ("seal", "build", "verify", "publish")
 FILES = sorted(DAGS.glob("*.py"))
 
 LOAD = """
-import json, sys, tempfile
+import datetime, json, sys, tempfile, warnings
+from types import SimpleNamespace
 from airflow.dag_processing.dagbag import BundleDagBag
-from airflow.exceptions import AirflowException
+from airflow.sdk.exceptions import AirflowException
 from airflow.serialization.serialized_objects import DagSerialization
 sys.path.insert(0, sys.argv[1])
-import steps
+warnings.simplefilter("error")
+import annual_report, maintenance, monthly_crawl, steps
+warnings.simplefilter("default")
 
 # What becomes of a lane whose command ends with these codes, one after the other; how often it runs, and how long it waits.
 def lane(*codes):
@@ -34,12 +38,19 @@ def lane(*codes):
     steps.time.sleep = slept.append
     command = f"echo >> {ran.name}; codes=({' '.join(map(str, codes))}); exit ${{codes[$(wc -l < {ran.name}) - 1]}}"
     try:
-        steps.Lane(task_id="lane", bash_command=command, skip_on_exit_code=steps.AGAIN).execute({})
+        steps.Lane(task_id="lane", bash_command=command, again_after=datetime.timedelta(seconds=10)).execute({})
     except AirflowException as exc:
         became = type(exc).__name__
     else:
         became = "success"
     return [became, len(open(ran.name).readlines()), sum(slept)]
+
+# Minutes that a task of the yearly report may take.
+def limit(name, **params):
+    task = SimpleNamespace(execution_timeout=None)
+    hook = bag.dags["annual_report"].get_task(name)._pre_execute_hook
+    hook({"ti": SimpleNamespace(task=task), "params": params})
+    return task.execution_timeout.total_seconds() / 60
 
 bag = BundleDagBag(sys.argv[1], bundle_path=sys.argv[1], bundle_name="dags-folder")
 monthly = DagSerialization.from_dict(DagSerialization.to_dict(bag.dags["monthly_crawl"]))
@@ -59,6 +70,15 @@ print(json.dumps({
         if [callback.__name__ for callback in task.on_failure_callback] != ["report_failure"]
     ],
     "tries": {task.task_id: [task.retries, task.retry_delay.total_seconds()] for task in monthly.tasks},
+    "deadlines": {
+        name: [alert.interval.total_seconds() / 86400 for alert in [dag.deadline or []] for alert in (alert if isinstance(alert, list) else [alert])]
+        for name, dag in bag.dags.items()
+    },
+    "limits": [
+        limit("replay", budget_minutes=5, arms=False), limit("replay", budget_minutes=150, arms=True),
+        limit("confirm", confirming_minutes=5),
+    ],
+    "defaults": {name: monthly.params[name] for name in ("list", "top", "devices")},
     "lane": [lane(*codes) for codes in ([75], [1, 1, 0], [1] * 9, [1, 75])],
     "first_run": monthly.next_dagrun_info(last_automated_run_info=None).run_after.isoformat(),
 }))
@@ -66,22 +86,14 @@ print(json.dumps({
 
 
 TELL = """
-import os, sys, tempfile
+import sys
 from types import SimpleNamespace
 sys.path.insert(0, sys.argv[1])
-from steps import report_failure
-context = {"ti": SimpleNamespace(dag_id="a_dag", task_id="a_task", run_id="a run", try_number=3)}
-os.environ["FIRSTFLIGHT_WEBHOOK_URL"] = sys.argv[2]
-report_failure(context)
-os.environ["FIRSTFLIGHT_WEBHOOK_URL"] = "http://127.0.0.1:1/"
-report_failure(context)
-del os.environ["FIRSTFLIGHT_WEBHOOK_URL"]
-report_failure(context)
-with tempfile.NamedTemporaryFile("w") as secret:
-    os.environ["FIRSTFLIGHT_WEBHOOK_URL_FILE"] = secret.name
-    report_failure(context)
-    print(sys.argv[2], file=secret, flush=True)
-    report_failure(context)
+import steps
+steps.report_failure({"ti": SimpleNamespace(dag_id="a_dag", task_id="a_task", run_id="a run", try_number=3)})
+missed = steps.deadline("The month's release is not made").callback
+run = {"dag_id": "a_dag", "dag_run_id": "a run"}
+getattr(steps, missed.path.rpartition(".")[2])(**missed.kwargs, context={"dag_run": run})
 """
 
 
@@ -91,7 +103,7 @@ class Webhook(BaseHTTPRequestHandler):
     reports: ClassVar[list[Any]] = []
 
     def do_POST(self) -> None:
-        self.reports.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.reports.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["text"])
         self.send_response(204)
         self.end_headers()
 
@@ -115,60 +127,76 @@ def test_unpausing_the_crawl_in_mid_month_runs_nothing_for_the_first_of_that_mon
 def test_they_name_their_steps_in_order(loaded: dict[str, Any]) -> None:
     assert loaded["downstream"] == {
         "monthly_crawl": {
-            "list": ["plan"],
-            "plan": ["crawl_1", "crawl_2"],
-            "crawl_1": ["gate"],
-            "crawl_2": ["gate"],
-            "gate": ["seal"],
-            "seal": ["build"],
-            "build": ["verify"],
-            "verify": ["publish"],
-            "publish": [],
+            # Each step takes the device from it.
+            "check": sorted(f"device.{step}" for step in (*LANES, "plan", "gate", *RELEASING)),
+            "device.plan": ["device.crawl_1", "device.crawl_2"],
+            "device.crawl_1": ["device.gate"],
+            "device.crawl_2": ["device.gate"],
+            "device.gate": ["device.seal"],
+            "device.seal": ["device.build"],
+            "device.build": ["device.verify"],
+            "device.verify": ["device.publish"],
+            "device.publish": [],
         },
-        "annual_report": {"ready": ["verify"], "verify": ["replay"], "replay": ["report"], "report": []},
+        "annual_report": {
+            "check": ["ready"],
+            "ready": ["verify"],
+            "verify": ["replay"],
+            "replay": ["lists"],
+            "lists": ["confirm"],
+            "confirm": ["report"],
+            "report": [],
+        },
         "maintenance": {"verify": ["detach"], "check": ["detach"], "backup": ["detach"], "detach": []},
     }
 
 
-def test_lanes_are_tried_again_for_days_and_nothing_else_is(loaded: dict[str, Any]) -> None:
-    lanes = {name: tries for name, tries in loaded["tries"].items() if name.startswith("crawl_")}
-    assert set(map(tuple, lanes.values())) == {(480, 10.0)}
+def test_an_operator_sets_nothing_for_the_newest_list_of_tranco(loaded: dict[str, Any]) -> None:
+    assert loaded["defaults"] == {"list": "tranco", "top": 10_000, "devices": ["desktop"]}
+
+
+def test_a_killed_lane_is_tried_again_at_once_and_everything_else_once(loaded: dict[str, Any]) -> None:
+    lanes = {name: tries for name, tries in loaded["tries"].items() if name.startswith("device.crawl_")}
+    assert set(map(tuple, lanes.values())) == {(20, 10.0)}
     assert {tries[0] for name, tries in loaded["tries"].items() if name not in lanes} == {1}
 
 
-def test_a_lane_whose_time_is_over_is_tried_again_and_one_that_cannot_work_is_soon_given_up(
+def test_a_lane_whose_time_is_over_is_scheduled_again_and_one_that_cannot_work_is_soon_given_up(
     loaded: dict[str, Any],
 ) -> None:
     assert loaded["lane"] == [
-        ["AirflowException", 1, 0],
+        ["AirflowRescheduleException", 1, 0],
         ["success", 3, 30],
         ["AirflowFailException", 7, 630],
-        ["AirflowException", 2, 10],
+        ["AirflowRescheduleException", 2, 10],
     ]
 
 
-def test_a_failure_is_told_to_the_webhook_and_one_that_does_not_answer_is_no_failure(
-    loaded: dict[str, Any], in_airflow: InAirflow
+def test_the_time_of_a_replay_follows_its_budget(loaded: dict[str, Any]) -> None:
+    assert loaded["limits"] == [40, 390, 50]
+
+
+def test_failures_and_missed_deadlines_are_sent_to_where_alerts_go(
+    loaded: dict[str, Any], in_airflow: InAirflow, airflow: dict[str, str]
 ) -> None:
     assert loaded["silent"] == []
+    assert loaded["deadlines"] == {"monthly_crawl": [7], "annual_report": [7], "maintenance": []}
     with HTTPServer(("127.0.0.1", 0), Webhook) as server:
         threading.Thread(target=server.serve_forever).start()
+        airflow["FIRSTFLIGHT_ALERTS"] = f"http://127.0.0.1:{server.server_port}/hook"
         try:
-            ran = in_airflow(TELL, f"http://127.0.0.1:{server.server_port}/hook")
+            ran = in_airflow(TELL)
         finally:
+            del airflow["FIRSTFLIGHT_ALERTS"]
             server.shutdown()
     assert ran.returncode == 0, ran.stderr
-    # By the URL itself and by the file that holds it.
-    report, again = Webhook.reports
-    assert report == again
-    assert report == {
-        "text": "a_dag.a_task failed after 3 tries",
-        "dag": "a_dag",
-        "task": "a_task",
-        "run": "a run",
-        "tries": 3,
-    }
-    assert ran.stdout.count("failed:") == 5
+    assert Webhook.reports == [
+        "a_dag.a_task failed after 3 tries, in the run a run",
+        "The month's release is not made: the run a run of a_dag is not over by its deadline",
+    ]
+    nowhere = in_airflow(TELL)
+    assert nowhere.returncode == 0, nowhere.stderr
+    assert "alerts go nowhere" in nowhere.stderr
 
 
 def test_no_two_tasks_make_an_asset_of_one_name(loaded: dict[str, Any]) -> None:
@@ -210,7 +238,7 @@ def commands() -> dict[str, list[str]]:
             if isinstance(call, ast.Call) and ast.unparse(call.func) == "firstflight":
                 name, command = (eval(ast.unparse(argument), {}, known) for argument in call.args)
                 line = re.sub(r"\$\{\w+:\+(.*?)\}", r"\1", command)
-                collected[f"{file.stem}.{name}"] = shlex.split(line)
+                collected[f"{file.stem}.{name}"] = shlex.split(re.split(r"&&|\|", line)[0])
     return collected
 
 

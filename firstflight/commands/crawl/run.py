@@ -19,16 +19,13 @@ from firstflight.commands.crawl.options import EXPECTED, finite
 from firstflight.commands.options import AS_JSON, CRAWL, show
 from firstflight.connect import database, make_restarter
 from firstflight.crawl_log import JSON, TEXT, crawl_log
-from firstflight.errors import GO_ON, INTERRUPTED, Stopped, one_line
+from firstflight.errors import AGAIN, GO_ON, INTERRUPTED, Stopped, one_line
 from firstflight.progress import keep_progress
 from firstflight.settings import Settings
 from schema.crawls import name_of
 from schema.tables import Crawl
 from storage.crawls import find_crawl
 from storage.scratch import scratch_folder
-
-AGAIN = 75
-"""Exit code of a run that should be started again: EX_TEMPFAIL of sysexits.h."""
 
 
 @click.command()

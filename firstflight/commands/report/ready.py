@@ -4,8 +4,9 @@ import click
 
 from firstflight.commands.options import AS_JSON, OF_YEAR, SERIES_NAME, show
 from firstflight.connect import database_to_read
-from firstflight.errors import one_line
+from firstflight.errors import AGAIN, one_line
 from firstflight.settings import Settings
+from releases.catalogue import ReleaseError, find_release
 from replay.networks.population_csv import PopulationError
 from replay.networks.profiles import MOST_MONTHS, is_stale
 from replay.networks.stored_populations import CURRENT, find_population
@@ -22,9 +23,15 @@ from storage.year import SERIES, NotReady, year_of
     show_default=True,
     help="A crawl's name without its month.",
 )
+@click.option(
+    "--december",
+    is_flag=True,
+    help="End with exit code 75 until December's crawl has a release, so that the caller runs the command "
+    "again.",
+)
 @AS_JSON
-@click.pass_obj
-def ready(settings: Settings, *, year: int, series: str, as_json: bool) -> None:
+@click.pass_context
+def ready(ctx: click.Context, *, year: int, series: str, december: bool, as_json: bool) -> None:
     """Tell whether a year's newest crawl is over and the population of networks fresh that replays take by
     default, and which months are missing.
 
@@ -34,7 +41,15 @@ def ready(settings: Settings, *, year: int, series: str, as_json: bool) -> None:
     \b
     Example:
       firstflight report ready --year 2026
+      firstflight report ready --year 2026 --december
     """
+    settings: Settings = ctx.obj
+    if december:
+        try:
+            find_release(settings.releases, f"{year}-12.{series}")
+        except ReleaseError as exc:
+            click.echo(f"waiting for December: {exc}", err=True)
+            ctx.exit(AGAIN)
     with one_line(DatabaseError, NotReady, PopulationError), database_to_read(settings) as engine:
         with engine.connect() as connection:
             months = year_of(connection, year, series=series)

@@ -1,0 +1,111 @@
+"""Sends messages to the operator, by mail or to a webhook.
+
+Where they go is one URL: `https://chat.example/hook?token=x` gets a POST with JSON that has a `text`;
+`smtp://user:password@mail.example:587/ops@example.org` is a server that takes mail, and whom it is for, with
+STARTTLS where the server has it; `smtps:` is the same by TLS from the beginning.
+"""
+
+import dataclasses
+import email.message
+import email.utils
+import http.client
+import json
+import smtplib
+import socket
+import ssl
+import urllib.error
+import urllib.parse
+import urllib.request
+
+WITHIN_S = 30.0
+
+SUBJECT_CHARACTERS = 100
+
+FORMS = "https://HOST/PATH, or smtp://USER:PASSWORD@HOST:PORT/NAME@EXAMPLE.ORG"
+
+
+class AlertError(Exception):
+    """The URL is none that alerts can go to, or the message was not taken; no password is in the text."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Place:
+    """Where alerts go."""
+
+    url: urllib.parse.SplitResult
+
+    @property
+    def name(self) -> str:
+        """Its scheme and host, without user, password, path or token."""
+        return f"{self.url.scheme}://{self.url.hostname}"
+
+    @property
+    def recipient(self) -> str:
+        """Whom mail is for."""
+        return urllib.parse.unquote(self.url.path.lstrip("/"))
+
+    def send(self, text: str) -> None:
+        """Send a message; AlertError if it is not taken within half a minute."""
+        try:
+            if self.url.scheme.startswith("smtp"):
+                self._mail(text)
+            else:
+                self._post(text)
+        except urllib.error.HTTPError as exc:
+            exc.close()
+            raise AlertError(f"{self.name} did not take the message: status {exc.code}") from exc
+        except (OSError, http.client.HTTPException, smtplib.SMTPException) as exc:
+            reason = getattr(exc, "reason", None) or exc
+            raise AlertError(f"{self.name} did not take the message: {reason}") from exc
+
+    def _post(self, text: str) -> None:
+        body = json.dumps({"text": text}).encode()
+        headers = {"Content-Type": "application/json", "User-Agent": "firstflight"}
+        request = urllib.request.Request(self.url.geturl(), body, headers)  # noqa: S310  # checked by find_place
+        urllib.request.urlopen(request, timeout=WITHIN_S).close()  # noqa: S310
+
+    def _mail(self, text: str) -> None:
+        message = email.message.EmailMessage()
+        message["Subject"] = f"firstflight: {' '.join(text.split())[:SUBJECT_CHARACTERS]}"
+        message["From"] = f"firstflight <{self.recipient}>"
+        message["To"] = self.recipient
+        message["Date"] = email.utils.localtime()
+        message["Message-ID"] = email.utils.make_msgid(domain=socket.gethostname() or None)
+        message.set_content(text)
+        assert self.url.hostname is not None
+        context = ssl.create_default_context()
+        if self.url.scheme == "smtps":
+            server: smtplib.SMTP = smtplib.SMTP_SSL(
+                self.url.hostname, self.url.port or 465, timeout=WITHIN_S, context=context
+            )
+        else:
+            server = smtplib.SMTP(self.url.hostname, self.url.port or 587, timeout=WITHIN_S)
+        with server:
+            if self.url.scheme == "smtp":
+                server.ehlo_or_helo_if_needed()
+                if server.has_extn("starttls"):
+                    server.starttls(context=context)
+            if self.url.username:
+                user, password = self.url.username, self.url.password or ""
+                server.login(urllib.parse.unquote(user), urllib.parse.unquote(password))
+            server.send_message(message)
+
+
+def find_place(url: str) -> Place:
+    """Return the place that a URL names; AlertError, without the URL, if it names none."""
+    try:
+        place = Place(urllib.parse.urlsplit(url))
+        port = place.url.port
+    except ValueError as exc:
+        raise AlertError(f"FIRSTFLIGHT_ALERTS is no URL: write {FORMS}") from exc
+    is_mail = place.url.scheme in ("smtp", "smtps")
+    if (
+        place.url.scheme not in ("http", "https", "smtp", "smtps")
+        or not place.url.hostname
+        or port == 0
+        or (place.url.username is not None and not is_mail)
+    ):
+        raise AlertError(f"FIRSTFLIGHT_ALERTS names no place that alerts can go to: write {FORMS}")
+    if is_mail and ("@" not in place.recipient or any(character.isspace() for character in place.recipient)):
+        raise AlertError(f"FIRSTFLIGHT_ALERTS names nobody whom the mail is for: write {FORMS}")
+    return place
