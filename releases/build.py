@@ -24,7 +24,7 @@ from releases.catalogue import (
 )
 from releases.descriptions.history import add_date, version_history
 from releases.descriptions.write import describe
-from releases.measures import MODEL_IW, MODEL_MSS
+from releases.measures import MODEL_IW, MODEL_MSS, open_database
 from releases.observations import crawl_column, open_adbc, read_rows, table_of
 from releases.strata.items import compute_distribution, write_items
 from releases.strata.party import list_version
@@ -198,10 +198,8 @@ def write_distribution(folder: Path) -> int:
     """Compute and write the distributions of the items in a folder; number of rows."""
     metadata = DISTRIBUTION.metadata | {key.encode(): str(value).encode() for key, value in MODEL.items()}
     schema = DISTRIBUTION.with_metadata(metadata)
-    computed = compute_distribution(folder).cast(schema)
-    return parquet.write(
-        folder / "distribution.parquet", [computed], schema, sorted_by=["measure", "size_bytes"]
-    )
+    steps = (piece.cast(schema) for piece in compute_distribution(folder))
+    return parquet.write(folder / "distribution.parquet", steps, schema, sorted_by=["measure", "size_bytes"])
 
 
 def write_dictionary(folder: Path, kind: str, notes: Notes = PAGES) -> None:
@@ -265,7 +263,7 @@ def name_in(crawl: Mapping[str, Any]) -> CrawlName:
 def packets_of(connections: Path) -> dict[str, int]:
     """Audit the connections of a release by their packets."""
     query = QUERY.format(source="read_parquet($path, hive_partitioning = false)")
-    with duckdb.connect(":memory:") as database:
+    with open_database() as database:
         (counts,) = database.execute(query, {"path": str(connections)}).fetchall()
     names = [field.name for field in dataclasses.fields(PacketAudit)]
     return dict(zip(names, counts, strict=True))

@@ -1,7 +1,8 @@
 """Writes Parquet files whose bytes depend only on their rows: fixed row groups, declared types,
 no timestamps."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -46,3 +47,24 @@ def write(
             rows += group.num_rows
             wrote(group.num_rows)
     return rows
+
+
+def find_difference(
+    path: Path, pieces: Iterable[pa.Table], schema: pa.Schema, *, without: Collection[str] = ()
+) -> int | None:
+    """Return the first row from which on a file may hold other rows than `pieces`; None if it holds the same.
+
+    Columns `without` are not compared. Both are read a row group at a time.
+    """
+    kept = [name for name in schema.names if name not in without]
+    with pq.ParquetFile(path) as file:
+        if file.schema_arrow.names != schema.names:
+            return 0
+        stored = (pa.Table.from_batches([batch]) for batch in file.iter_batches())
+        groups = itertools.zip_longest(regroup(pieces, schema), regroup(stored, file.schema_arrow))
+        for number, (ours, theirs) in enumerate(groups):
+            if ours is None or theirs is None:
+                return number * GROUP_ROWS
+            if not ours.select(kept).equals(theirs.select(kept), check_metadata=False):
+                return number * GROUP_ROWS
+    return None

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -16,6 +15,7 @@ from releases.citation.work import cite_release
 from releases.descriptions.croissant import CROISSANT, croissant
 from releases.descriptions.documents import SNAPSHOTS, changelog, dictionary_page, snapshot
 from releases.descriptions.tables import tables_in
+from releases.measures import open_database
 
 CITATION = "CITATION.cff"
 SAMPLE = "sample.csv"
@@ -68,7 +68,7 @@ def write_sample(visits: Path, place: Path) -> None:
     except lists."""
     schema = pa.schema([field for field in pq.read_schema(visits) if not pa.types.is_list(field.type)])
     columns = ", ".join(f'"{name}"' for name in schema.names)
-    with duckdb.connect(":memory:") as database:
+    with open_database() as database:
         sample: pa.Table = database.sql(
             SAMPLE_QUERY.format(columns=columns), params={"path": str(visits)}
         ).to_arrow_table()
@@ -109,7 +109,7 @@ def check_descriptions(release: Release) -> tuple[bool, str]:
 def _sampled(release: Release) -> tuple[int, int]:
     """Return the number of rows of the sample, and of those that are final visits of the release."""
     paths = {"sample": str(release.path / SAMPLE), "visits": str(release.file("visit"))}
-    with duckdb.connect(":memory:") as database:
+    with open_database() as database:
         row = database.execute(MADE_UP, paths).fetchone()
     assert row is not None  # an aggregate always returns a row
     return int(row[0]), int(row[1])

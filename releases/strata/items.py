@@ -2,13 +2,14 @@
 and `distribution`, the exact CDFs of the items of home pages."""
 
 import contextlib
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from releases import parquet
 from releases.measures import STUDIED, open_database, open_measures
@@ -58,20 +59,8 @@ def find_difference(folder: Path, *, is_ranked: bool, without: tuple[str, ...] =
 
     Columns `without` are not compared.
     """
-    kept = [name for name in ITEM.names if name not in without]
-    with pq.ParquetFile(folder / "item.parquet") as file, _computed(folder, is_ranked=is_ranked) as pieces:
-        if file.schema_arrow.names != ITEM.names:
-            return 0
-        published = (pa.Table.from_batches([batch]) for batch in file.iter_batches())
-        groups = itertools.zip_longest(
-            parquet.regroup(pieces, ITEM), parquet.regroup(published, file.schema_arrow), fillvalue=None
-        )
-        for number, (ours, theirs) in enumerate(groups):
-            if ours is None or theirs is None:
-                return number * parquet.GROUP_ROWS
-            if not ours.select(kept).equals(theirs.select(kept), check_metadata=False):
-                return number * parquet.GROUP_ROWS
-    return None
+    with _computed(folder, is_ranked=is_ranked) as pieces:
+        return parquet.find_difference(folder / "item.parquet", pieces, ITEM, without=without)
 
 
 @contextlib.contextmanager
@@ -87,33 +76,51 @@ def _computed(folder: Path, *, is_ranked: bool) -> Iterator[Iterator[pa.Table]]:
 
 def _add_domains(database: duckdb.DuckDBPyConnection) -> None:
     """Add the table `domain` (host, domain) of every host of the release."""
-    hosts = [host for (host,) in database.execute(HOSTS).fetchall() if host is not None]
-    domains = pa.table(
-        {
-            "host": pa.array(hosts, pa.string()),
-            "domain": pa.array(map(registrable_domain, hosts), pa.string()),
-        }
-    )
-    database.register("domains", domains)
-    database.execute("CREATE TABLE domain AS FROM domains")
-    database.unregister("domains")
+    database.execute("CREATE TABLE domain (host VARCHAR, domain VARCHAR)")
+    database.execute(f"CREATE TABLE host AS SELECT host FROM ({HOSTS}) WHERE host IS NOT NULL")  # noqa: S608
+    hosts = database.cursor().sql("FROM host").to_arrow_reader(parquet.GROUP_ROWS)
+    for batch in hosts:
+        domains = pa.array(map(registrable_domain, batch["host"].to_pylist()), pa.string())
+        database.register("named", pa.table({"host": batch["host"], "domain": domains}))
+        database.execute("INSERT INTO domain FROM named")
+        database.unregister("named")
+    database.execute("DROP TABLE host")
 
 
 STEPS = """
-WITH step AS (SELECT measure, size_bytes, count(*) AS items FROM read_parquet($items, hive_partitioning = false) WHERE page_kind = 'home' GROUP BY measure, size_bytes)
-SELECT measure, size_bytes, items AS count,
-       CASE WHEN size_bytes IS NOT NULL THEN sum(items) OVER sizes END::BIGINT AS cumulative,
-       CASE WHEN size_bytes IS NOT NULL THEN (sum(items) OVER sizes)::DOUBLE / sum(items) OVER known END AS cdf
-FROM step
-WINDOW sizes AS (PARTITION BY measure, size_bytes IS NULL ORDER BY size_bytes),
-       known AS (PARTITION BY measure, size_bytes IS NULL)
-ORDER BY measure, size_bytes NULLS LAST
-"""  # noqa: E501
+SELECT measure, size_bytes, count(*) AS count FROM read_parquet($items, hive_partitioning = false)
+WHERE page_kind = 'home' GROUP BY measure, size_bytes ORDER BY measure, size_bytes NULLS LAST
+"""
+
+KNOWN = """
+SELECT measure, count(size_bytes) FROM read_parquet($items, hive_partitioning = false)
+WHERE page_kind = 'home' GROUP BY measure
+"""
 
 
-def compute_distribution(folder: Path) -> pa.Table:
-    """Compute the table `distribution` of a release's home pages from its items."""
+def compute_distribution(folder: Path) -> Iterator[pa.Table]:
+    """Yield the rows of the table `distribution` of a release's home pages, in pieces, from its items."""
+    parameters = {"items": str(folder / "item.parquet")}
     with open_database() as database:
-        parameters = {"items": str(folder / "item.parquet")}
-        steps: pa.Table = database.sql(STEPS, params=parameters).to_arrow_table()
-    return steps.cast(DISTRIBUTION)
+        known = dict(database.execute(KNOWN, parameters).fetchall())
+        counted = dict.fromkeys(known, 0)
+        for batch in database.sql(STEPS, params=parameters).to_arrow_reader(parquet.GROUP_ROWS):
+            for measure in pc.unique(batch["measure"]).to_pylist():
+                steps = batch.filter(pc.equal(batch["measure"], measure))
+                cumulative = counted[measure] + steps["count"].to_numpy().cumsum()
+                counted[measure] = int(cumulative[-1])
+                yield _steps(steps, cumulative, known=known[measure])
+
+
+def _steps(counts: pa.RecordBatch, cumulative: NDArray[np.int64], *, known: int) -> pa.Table:
+    """Return rows of the table from the counts of a measure's sizes, of which unknown ones come last."""
+    is_known = counts["size_bytes"].is_valid()
+    shares = cumulative / max(known, 1)  # of no size, where none is known
+    columns = {
+        "cumulative": pc.if_else(is_known, pa.array(cumulative), None),
+        "cdf": pc.if_else(is_known, pa.array(shares), None),
+    }
+    table = pa.Table.from_batches([counts])
+    for name, column in columns.items():
+        table = table.append_column(name, column)
+    return table.cast(DISTRIBUTION)

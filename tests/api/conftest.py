@@ -88,7 +88,7 @@ def write_release_with_items(
     ranks = pc.unique(table["rank"])
     hosts = [f"site{rank}.test" for rank in ranks.to_pylist()]
     pq.write_table(pa.table({"rank": ranks, "host": hosts}), folder / "site.parquet")
-    pq.write_table(compute_distribution(folder), folder / "distribution.parquet")
+    pq.write_table(pa.concat_tables(compute_distribution(folder)), folder / "distribution.parquet")
     (folder / "dictionary.json").write_text("{}\n")
     for name, other in (others or {}).items():
         shutil.copyfile(other, folder / name)

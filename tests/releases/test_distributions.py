@@ -3,7 +3,6 @@ import random
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recordings.pages.same_sites import sites_of
@@ -13,7 +12,6 @@ from releases.cdf import Cdf, count_incomplete, read_counts
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import LEAST_SITES
 from releases.strata.cells import read_items
-from releases.strata.items import compute_distribution
 from releases.strata.sample import WHOLE, Sample
 from schema.computed_tables import DISTRIBUTION, MEASURES
 from tests.factories.made_up_crawl import NAME, MadeUp, release_of, write_tables
@@ -233,7 +231,7 @@ def test_physical_order_does_not_matter(tmp_path: Path) -> None:
         chance.shuffle(rows)
         rows.sort(key=lambda row: row["visit_id"])
     after = released(tmp_path / "b", made_up)
-    assert compute_distribution(after.path).equals(compute_distribution(before.path))
+    assert pq.read_table(after.file("distribution")).equals(pq.read_table(before.file("distribution")))
 
 
 def test_a_crawl_without_a_good_visit_has_an_empty_distribution(tmp_path: Path) -> None:
@@ -279,4 +277,3 @@ def test_steps_are_what_the_figure_draws(tmp_path: Path) -> None:
     cdf = cdf_of(released(tmp_path, one_page()), "responses")
     assert cdf.sizes.tolist() == [300, 1000, 5000, 7000, 20_000]
     assert cdf.cumulative.tolist() == [1, 2, 3, 4, 5]
-    assert isinstance(compute_distribution(tmp_path / "month=2026-11" / "version=1"), pa.Table)
