@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI
 
-from api.citations import routes as citations
 from api.contact import NOBODY, Contact
 from api.crawls import routes as crawls
 from api.documents import routes as documents
@@ -23,19 +22,8 @@ from api.http.problems import Overload, answer_with_problems, answer_with_redire
 from api.kept_answers import KeptAnswers
 from api.lab.queue import Queue
 from api.outside import routes as outside_routes
-from api.reference import routes as reference
-from api.routes import (
-    annual_reports,
-    errata,
-    files,
-    pages,
-    rows,
-    v1,
-    visits,
-)
-from api.routes import (
-    lab as lab_routes,
-)
+from api.routes import annual_reports, citations, errata, files, pages, reference, rows, v1, visits
+from api.routes import lab as lab_routes
 from api.routes.parameters import only_known_parameters, whole_names
 from api.rows.query import RowReader
 from api.rows.sites import SiteTables

@@ -75,7 +75,7 @@ def is_of_the_moment(path: str) -> bool:
     return path in OF_THE_MOMENT or path.startswith("/crawls/")
 
 
-class Answer(Response):
+class KeptAnswer(Response):
     """A complete answer with the common headers, as it is kept; a client that has it gets 304."""
 
     def __init__(self, response: Response, *, route: str, key: str) -> None:
@@ -111,8 +111,8 @@ class KeptAnswers:
     def __init__(self, *, depends_on: str = "") -> None:
         """`depends_on` are the settings that answers depend on; they are constant while the service runs."""
         self._base = hashlib.sha256(f"{code_version()}\n{depends_on}".encode()).hexdigest()
-        self._answers: Bounded[Answer] = Bounded(KEPT_BYTES)
-        self._computations: Computations[Answer] = Computations(at_once=AT_ONCE)
+        self._answers: Bounded[KeptAnswer] = Bounded(KEPT_BYTES)
+        self._computations: Computations[KeptAnswer] = Computations(at_once=AT_ONCE)
         self.places = Places(PLACES, PLACES_EACH, lambda: busy("too many requests are being worked on"))
 
     def key(self, shelf: Shelf, scope: Scope) -> str:
@@ -125,7 +125,7 @@ class KeptAnswers:
         facts = "\n".join((self._base, shelf.edition, moment, scope["base_url"], path, query, coding))
         return hashlib.sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def get(self, key: str) -> Answer | None:
+    def get(self, key: str) -> KeptAnswer | None:
         """The answer, if it is kept."""
         return self._answers.get(key)
 
@@ -138,8 +138,8 @@ class KeptAnswers:
             vary(request, response)
             return response
 
-        async def work() -> Answer:
-            answer = Answer(await compute(), route=request.scope["route"].path, key=key)
+        async def work() -> KeptAnswer:
+            answer = KeptAnswer(await compute(), route=request.scope["route"].path, key=key)
             self._answers.put(key, answer, size=answer.size)
             return answer
 

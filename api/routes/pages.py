@@ -22,7 +22,6 @@ from api.http.links import link, relate
 from api.http.middleware import HEADERS
 from api.http.problems import KINDS, Elsewhere, Problem, suppress_problems
 from api.routes.answers import DistributionAnswer
-from api.routes.distributions import distributions
 from api.routes.files import MEDIA_TYPES, release_files
 from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
 from api.routes.provenance import (
@@ -32,6 +31,7 @@ from api.routes.provenance import (
     relate_to_release,
     signed,
 )
+from api.routes.strata import distributions
 from api.routes.works import release_metadata
 from api.service import Kept, service_of
 from api.stored.shelf import Report, Version

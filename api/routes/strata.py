@@ -1,15 +1,21 @@
-"""The stratum that a request asks for, the sample of it, and why a release may not know it."""
+"""The stratum that a request asks for, the sample of it, why a release may not know it, and distributions of
+samples: shares that fit, quantiles and intervals."""
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Query, Request
 
 from api.http.problems import Problem
+from api.routes.answers import DistributionAnswer, FitAnswer, QuantileAnswer
 from api.service import service_of
 from api.stored.open_releases import KeptSample
 from api.stored.shelf import Version
-from releases.strata.sample import WHOLE, Stratum, dimensions_of
+from releases.cdf import Fit
+from releases.strata.sample import WHOLE, Stratum, dimensions_of, share_intervals
+from releases.strata.statistics import FEW_SITES, NO_KNOWN_SIZE
+from schema.computed_tables import MEASURES
 from schema.recorded import is_recorded
 from schema.vocabulary import RESOURCE_TYPES
 
@@ -120,3 +126,46 @@ async def asked(
 AskedStratum = Annotated[Asked, Depends(asked)]
 EVERYTHING = Asked(stratum=WHOLE, is_warm=False)
 """Every item that a release's distributions count."""
+
+
+def distributions(
+    samples: Mapping[str, KeptSample], *, windows: Sequence[int], mss: int
+) -> list[DistributionAnswer]:
+    """The samples of a release's measures compared with `windows` of full segments; without points."""
+    fits = {
+        measure: [kept.sample.cdf.fit(iw, mss=mss) for iw in windows] for measure, kept in samples.items()
+    }
+    asked = {
+        measure: (kept.sample, [fit.count for fit in fits[measure]])
+        for measure, kept in samples.items()
+        if kept.sample.has_intervals
+    }
+    intervals = dict(zip(asked, share_intervals(list(asked.values())), strict=True))
+    return [
+        _distribution(measure, kept, fits[measure], intervals.get(measure))
+        for measure, kept in samples.items()
+    ]
+
+
+def _distribution(
+    measure: str, kept: KeptSample, fits: Sequence[Fit], intervals: Sequence[tuple[float, float]] | None
+) -> DistributionAnswer:
+    sample = kept.sample
+    ends: Sequence[tuple[float | None, float | None]] = intervals or [(None, None)] * len(fits)
+    return DistributionAnswer(
+        measure=measure,
+        definition=MEASURES[measure],
+        known=sample.cdf.known,
+        unknown=sample.cdf.unknown,
+        sites=sample.sites,
+        interval_unknown=None if sample.has_intervals else FEW_SITES if sample.sites else NO_KNOWN_SIZE,
+        fits=[
+            FitAnswer(**dataclasses.asdict(fit), lower=lower, upper=upper)
+            for fit, (lower, upper) in zip(fits, ends, strict=True)
+        ],
+        quantiles=[
+            QuantileAnswer(percent=percent, size_bytes=size, lower_bytes=lower, upper_bytes=upper)
+            for percent, size, lower, upper in kept.quantiles
+        ],
+        points=[],
+    )

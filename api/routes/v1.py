@@ -27,7 +27,6 @@ from api.routes.answers import (
     WindowsAnswer,
     WithdrawnAnswer,
 )
-from api.routes.distributions import distributions
 from api.routes.files import file_answers, release_files
 from api.routes.parameters import (
     DEFAULT_WINDOWS,
@@ -49,7 +48,7 @@ from api.routes.provenance import (
     relate_to_release,
     releases_asked_for,
 )
-from api.routes.strata import AskedStratum
+from api.routes.strata import AskedStratum, distributions
 from api.routes.works import report_work
 from api.service import Kept, service_of
 from api.stored.open_releases import raise_damage

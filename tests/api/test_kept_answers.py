@@ -14,7 +14,7 @@ from api import kept_answers
 from api.app import create_app
 from api.lab.queue import Queue
 from api.routes.answers import DistributionAnswer
-from api.routes.distributions import distributions
+from api.routes.strata import distributions
 from api.stored.open_releases import KeptSample, OpenReleases
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release

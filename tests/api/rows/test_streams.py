@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from api.app import create_app
-from api.formats import streaming
 from api.kept_answers import GONE
 from api.routes import rows
 from api.rows import query
@@ -155,7 +154,7 @@ def test_who_hangs_up_ends_the_stream_and_leaves_nothing_open(releases: Path) ->
 
 
 def test_who_takes_nothing_is_cut_off(releases: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "TAKEN_WITHIN_S", 0.2)
+    monkeypatch.setattr(rows, "TAKEN_WITHIN_S", 0.2)
 
     async def stand_still(_client: Client, number: int) -> None:
         if number == 2:
@@ -268,11 +267,11 @@ def test_one_client_has_half_of_the_streams(releases: Path) -> None:
     assert json.loads(refused.body)["type"] == "/problems#busy"
 
 
-@pytest.mark.parametrize("found", [0, 3 * streaming.PIECE_BYTES])
+@pytest.mark.parametrize("found", [0, 3 * rows.PIECE_BYTES])
 def test_a_stream_that_finds_nothing_more_in_time_ends_with_its_reason(
     releases: Path, monkeypatch: pytest.MonkeyPatch, found: int
 ) -> None:
-    monkeypatch.setattr(streaming, "MADE_WITHIN_S", 0.5)
+    monkeypatch.setattr(rows, "MADE_WITHIN_S", 0.5)
     monkeypatch.setattr(rows, "MADE_WITHIN_S", 0.5)
     monkeypatch.setattr(query, "statement", functools.partial(endless, found=found))
     client = ask(releases, "ndjson", nothing)

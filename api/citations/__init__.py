@@ -1,1 +1,0 @@
-"""Citations, and the pages of measures and figures that they lead to."""

@@ -1,1 +1,0 @@
-"""The documentation of the API, whose examples are answered by the service itself."""
