@@ -125,6 +125,11 @@ class Progress:
     old_list_month: str | None = None
     """Month in which the list was read, if that is before the month of the plan."""
 
+    @property
+    def over_at(self) -> datetime.datetime | None:
+        """When the crawl will be over at its present rate; None if unknown."""
+        return None if self.minutes_left is None else self.at + datetime.timedelta(minutes=self.minutes_left)
+
 
 def write_progress(folder: Path, progress: Progress) -> None:
     """Write a crawl's progress atomically, since several crawlers may write the same file."""

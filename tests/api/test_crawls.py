@@ -28,7 +28,9 @@ def words(client: TestClient, path: str) -> str:
 def test_the_index_has_running_and_sealed_crawls(client: TestClient) -> None:
     shown = words(client, "/crawls")
     assert f'<a href="/crawls/{RUNNING}">' in shown
-    assert "2 500 of 10 000 sites · 1 800 visits an hour · about 4 h 20 min left" in shown
+    left = "1 800 visits an hour · about 4 h 20 min left, until <time"
+    assert f"2 500 of 10 000 sites · {left}" in shown
+    assert "2026-12-01 10:50 UTC</time>" in shown
     assert f'<a href="/crawls/{SEALED}">' in shown
     assert "<strong>1 failed</strong>" in shown
     assert "not released" in shown

@@ -99,7 +99,7 @@ def describe_status(name: str, counted: Status) -> list[str]:
         + (
             f", sealed {counted.sealed_at:%Y-%m-%d %H:%M %Z}"
             if counted.sealed_at
-            else describe_time_left(counted)
+            else describe_time_left(counted, now=now())
         ),
         *([f"  list       {describe_old_list(counted.old_list_month)}"] if counted.old_list_month else []),
         f"  outcomes   {by(counted.outcomes)}",
@@ -125,10 +125,13 @@ def describe_old_list(month: str) -> str:
     return f"warning: of {month}, before the month of the plan"
 
 
-def describe_time_left(counted: Status) -> str:
-    """Return the text of a crawl's remaining time; "" if unknown."""
+def describe_time_left(counted: Status, *, now: datetime.datetime) -> str:
+    """Return the text of a crawl's remaining time and when it is over, in UTC; "" if unknown."""
     minutes = estimate_minutes_left(counted)
-    return "" if minutes is None else f", about {minutes // 60} h {minutes % 60:02} min left"
+    if minutes is None:
+        return ""
+    over_at = now + datetime.timedelta(minutes=minutes)
+    return f", about {minutes // 60} h {minutes % 60:02} min left, until {over_at:%Y-%m-%d %H:%M} UTC"
 
 
 def watch(engine: Engine, name: str, *, every_s: float) -> None:
@@ -153,7 +156,7 @@ def describe_watch(
     outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in counted.outcomes.items())
     yield (
         f"{now:%Y-%m-%d %H:%M:%S} UTC  {name}: {counted.final:,} of {counted.planned:,} sites done"
-        f"{rate}{describe_time_left(counted)}"
+        f"{rate}{describe_time_left(counted, now=now)}"
     )
     if counted.old_list_month:
         yield f"  list      {describe_old_list(counted.old_list_month)}"

@@ -20,10 +20,11 @@ def counted(engine: Engine) -> Status:
 
 def test_the_time_left_is_that_of_the_visits_left_at_the_rate_of_late(database_18: Engine) -> None:
     begun = counted(database_18)
-    assert describe_time_left(begun) == ""
+    at = datetime.datetime(2026, 11, 30, 23, tzinfo=datetime.UTC)
+    assert describe_time_left(begun, now=at) == ""
     half = dataclasses.replace(begun, planned=2000, final=1000, claimed=2, visits=1200, visits_per_hour=800.0)
-    assert describe_time_left(half) == ", about 1 h 30 min left"
-    assert describe_time_left(dataclasses.replace(half, claimed=0)) == ""
+    assert describe_time_left(half, now=at) == ", about 1 h 30 min left, until 2026-12-01 00:30 UTC"
+    assert describe_time_left(dataclasses.replace(half, claimed=0), now=at) == ""
 
 
 def test_a_watch_shows_each_count_and_ends_with_the_last_site(

@@ -1,5 +1,7 @@
+import dataclasses
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from click.testing import CliRunner, Result
 from sqlalchemy import Engine
 
 from firstflight.main import main
+from releases.catalogue import find_release
 from tests.factories import stored_crawl
 
 Run = Callable[..., Result]
@@ -83,6 +86,26 @@ def test_a_year_is_ready_by_its_newest_sealed_crawl_whose_name_is_the_last_line(
     assert (unready.exit_code, unready.stderr.count("\n")) == (1, 1)
 
 
+def test_a_year_waits_for_the_release_of_its_december(database_18: Engine, run: Run, tmp_path: Path) -> None:
+    run("release", "build", "--crawl", "2026-11")
+    environment = {
+        "FIRSTFLIGHT_DATA_DIR": str(tmp_path),
+        "FIRSTFLIGHT_DATABASE_URL": database_18.url.render_as_string(hide_password=False),
+    }
+    ready = ["report", "ready", "--year", "2026", "--series", "desktop.here.tcp.localweb"]
+    assert CliRunner().invoke(main, ready, env=environment).exit_code == 0
+    waiting = CliRunner().invoke(main, [*ready, "--december"], env=environment)
+    assert (waiting.exit_code, waiting.stdout) == (75, "")
+    assert waiting.stderr.startswith("waiting for December: ")
+    folder = tmp_path / "releases"
+    november = find_release(folder, "2026-11")
+    december = dataclasses.replace(november.crawl, month="2026-12").path(folder, version=1)
+    shutil.copytree(november.path, december)
+    text = (december / "manifest.json").read_text()
+    (december / "manifest.json").write_text(text.replace("2026-11", "2026-12"))
+    assert CliRunner().invoke(main, [*ready, "--december"], env=environment).exit_code == 0
+
+
 def test_offline_leaves_postgresql_out(run: Run, tmp_path: Path) -> None:
     run("release", "build", "--crawl", "2026-11")
     environment = {
@@ -145,6 +168,7 @@ def test_a_release_is_published_where_a_store_is_set_and_stays_where_none_is(
 KILLED = """
 import os, signal
 from firstflight.main import main
+from releases.catalogue import find_release
 from releases import build
 build.compute_distribution = lambda folder: os.kill(os.getpid(), signal.SIGKILL)
 main(["release", "build", "--crawl", "2026-11"])
