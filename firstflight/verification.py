@@ -15,10 +15,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from firstflight.erasing import NAME as UNFINISHED
 from firstflight.settings import Settings
 from releases.catalogue import Damaged, Release, Withdrawn, iter_versions
-from releases.errata.stored import FOLDER as ERRATA
-from releases.errata.stored import ErratumError
-from releases.errata.stored import folders as errata_folders
-from releases.errata.stored import read as read_erratum
+from releases.errata import FOLDER as ERRATA
+from releases.errata import ErratumError
+from releases.errata import folders as errata_folders
+from releases.errata import read as read_erratum
 from releases.verify import UNREADABLE, Check, verify
 from replay.networks.population_csv import PopulationError
 from replay.networks.stored_populations import check_population

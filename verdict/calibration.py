@@ -132,7 +132,7 @@ class CalibratedFigure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class BackCastFinding:
     """The finding of the stored back-cast about an instrument."""
 
     content: Mapping[str, Any] | None
@@ -379,41 +379,41 @@ def judge_stored(folder: Path) -> dict[str, Any]:
     return judged | {"tried": content["tried"]}
 
 
-def read_standing(folder: Path, *, of: Mapping[str, Any] | None = None) -> Standing:
+def read_finding(folder: Path, *, of: Mapping[str, Any] | None = None) -> BackCastFinding:
     """Return what the stored back-cast says of an instrument, or else the one that comes with the code.
 
     `of` has the facts of a replay that name its kernel, player and version of the rule; by default they are
     this code's.
     """
     of = instrument() if of is None else of
-    shipped = _standing(json.loads(SHIPPED.read_text(encoding="utf-8")), of, sha256(SHIPPED))
+    shipped = _finding(json.loads(SHIPPED.read_text(encoding="utf-8")), of, sha256(SHIPPED))
     if not (folder / FILE).is_file():
         return shipped
     if broken := broken_sums(folder):
         sentence = f"The back-cast in {folder} is damaged ({', '.join(broken)}): move it away, or {AGAIN}."
-        return Standing(content=None, sentence=sentence, is_damaged=True)
-    own = _standing(json.loads((folder / FILE).read_text(encoding="utf-8")), of, checksum_of(folder))
+        return BackCastFinding(content=None, sentence=sentence, is_damaged=True)
+    own = _finding(json.loads((folder / FILE).read_text(encoding="utf-8")), of, checksum_of(folder))
     return shipped if own.content is None and shipped.content is not None else own
 
 
-def standing_of(
+def finding_of(
     content: Mapping[str, Any] | None, origin: Mapping[str, Any] | None, *, of: Mapping[str, Any]
-) -> Standing:
+) -> BackCastFinding:
     """Return what a back-cast that a report carries says of a replay; `origin` is the report's own of it."""
     if content is None:
-        return Standing(content=None, sentence=MISSING)
-    return _standing(content, of, origin["checksum"] if origin else None)
+        return BackCastFinding(content=None, sentence=MISSING)
+    return _finding(content, of, origin["checksum"] if origin else None)
 
 
-def _standing(content: Mapping[str, Any], of: Mapping[str, Any], checksum: str | None) -> Standing:
+def _finding(content: Mapping[str, Any], of: Mapping[str, Any], checksum: str | None) -> BackCastFinding:
     if content.get("format_version") != FORMAT_VERSION:
-        return Standing(content=None, sentence=f"The back-cast is of another format; {AGAIN}.")
+        return BackCastFinding(content=None, sentence=f"The back-cast is of another format; {AGAIN}.")
     other = " and ".join(what for name, what in INSTRUMENT.items() if content.get(name) != of.get(name))
     if other:
         # No back-cast of this code is judged by another rule than its own.
         remedy = f"; {AGAIN}" if of.get("rule_version") == VERSION else ""
-        return Standing(content=None, sentence=f"The back-cast is of another {other}{remedy}.")
-    return Standing(content=content, sentence=sentence(content), checksum=checksum)
+        return BackCastFinding(content=None, sentence=f"The back-cast is of another {other}{remedy}.")
+    return BackCastFinding(content=content, sentence=sentence(content), checksum=checksum)
 
 
 def sentence(content: Mapping[str, Any]) -> str:

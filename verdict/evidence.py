@@ -171,9 +171,9 @@ def share_of_draws(evidence: Evidence, mask: Mask) -> float:
     return float(sum(shares.values()))
 
 
-def select_arm(loads: pa.Table, arm: Conditions) -> pa.Table:
-    """Return the loads under the conditions of an arm, by any route."""
-    for name, value in arm.columns().items():
+def select_conditions(loads: pa.Table, conditions: Conditions) -> pa.Table:
+    """Return the loads under these conditions, by any route."""
+    for name, value in conditions.columns().items():
         if name != "route":
             loads = loads.filter(pc.field(name).is_null() if value is None else pc.field(name) == value)
     return loads
@@ -184,15 +184,15 @@ def read_evidence(
     networks: Iterable[Network],
     *,
     incumbent: Policy,
-    arm: Conditions | None = None,
+    conditions: Conditions | None = None,
     sites: Mapping[int, int] | None = None,
 ) -> Evidence:
-    """Return the evidence of loads (schema.computed_tables.CELL) under the conditions of an arm; `sites` are
+    """Return the evidence of loads (schema.computed_tables.CELL) under `conditions`; `sites` are
     numbers of pages' sites by visit.
 
     Raises EvidenceError if a load occurs twice.
     """
-    selected = select_arm(loads, Conditions() if arm is None else arm)
+    selected = select_conditions(loads, conditions or Conditions())
     return evidence_of(selected, networks, incumbent=incumbent, sites=sites)
 
 
@@ -203,8 +203,8 @@ def evidence_of(
     incumbent: Policy,
     sites: Mapping[int, int] | None = None,
 ) -> Evidence:
-    """Return the evidence of loads that are all of one arm and have CELL_COLUMNS; those over other networks
-    are left out."""
+    """Return the evidence of loads under the same conditions, which have CELL_COLUMNS; those over other
+    networks are left out."""
     frame = tuple(sorted(networks, key=lambda network: network.id))
     loads = loads.filter(pc.field("profile").isin(pa.array([network.id for network in frame], pa.string())))
     place_of = {network.id: place for place, network in enumerate(frame)}

@@ -16,7 +16,7 @@ from replay.networks.profiles import MOST_MONTHS, Population, is_stale
 from replay.runs.conditions import Conditions
 from replay.runs.policy import Policy
 from verdict.arms import ARMS, LOADED, SAME
-from verdict.calibration import Standing
+from verdict.calibration import BackCastFinding
 from verdict.evidence import Evidence, read_evidence, weighted_networks
 from verdict.judgement import Look, Reason
 from verdict.ledger import Arm
@@ -54,7 +54,7 @@ class PolicyReplayed:
 
     def verdict(
         self,
-        back_cast: Standing,
+        back_cast: BackCastFinding,
         *,
         confirming: Sequence["PolicyReplayed"] = (),
         ends: bool = True,
@@ -141,7 +141,7 @@ def _read(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> _Re
     for at in range(len(staged)):
         networks = [network_of(network) for stage in drawn[: at + 1] for network in stage]
         loads = pa.concat_tables([table for table, _ in staged[: at + 1]])
-        evidence = read(loads, networks, arm=question.conditions)
+        evidence = read(loads, networks, conditions=question.conditions)
         looks.append(Look(evidence=evidence, fraction=fractions[at]))
     of_arms = {}
     for table, name in zip(tables, names, strict=True):
@@ -149,10 +149,10 @@ def _read(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> _Re
             arm = LOADED[name]
             other = arm.question(question)
             own = [network_of(network) for network in other.networks([arm.plan])[0]]
-            of_arms[name] = read(table, own, arm=other.conditions)
+            of_arms[name] = read(table, own, conditions=other.conditions)
     everyone = None
     if any(plan.everyone for plan in plans):
-        everyone = read(loads, networks, arm=question.everyone)
+        everyone = read(loads, networks, conditions=question.everyone)
     return _Read(file=file, looks=tuple(looks), everyone=everyone, arms=of_arms)
 
 
@@ -167,7 +167,7 @@ def policies_of_pairs(table: pa.Table, plan: Mapping[str, Any]) -> PolicyReplaye
     )
     ten = RULE.incumbent
     evidence = read_evidence(table, networks, incumbent=ten)
-    half = read_evidence(table, networks, incumbent=ten, arm=Conditions(neighbours=HALF_LOADED))
+    half = read_evidence(table, networks, incumbent=ten, conditions=Conditions(neighbours=HALF_LOADED))
     larger = tuple(policy for policy in evidence.windows if policy.window > ten.window)
     shown = tuple(policy for policy in evidence.windows if policy != ten and policy not in larger)
     release = plan.get("release", {})

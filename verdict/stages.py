@@ -79,8 +79,10 @@ class Stages:
         )
         load_s = self._core_s / (len(loads) + NETWORK_LOADS * len(networks))
         return Loaded(
-            evidence=read(arm=self.question.conditions),
-            everyone=read(arm=self.question.everyone) if any(plan.everyone for plan in plans) else None,
+            evidence=read(conditions=self.question.conditions),
+            everyone=read(conditions=self.question.everyone)
+            if any(plan.everyone for plan in plans)
+            else None,
             seconds=self._core_s,
             prices=Prices(network=NETWORK_LOADS * load_s, load=load_s),
         )

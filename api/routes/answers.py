@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from releases.cdf import is_stated
-from releases.errata.stored import Concerned
+from releases.errata import Concerned
 from releases.initial_windows import WindowShare
 from releases.strata.bootstrap import CONFIDENCE
 from storage.report_versions import Standing

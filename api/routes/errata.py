@@ -14,7 +14,7 @@ from api.routes.provenance import releases_asked_for
 from api.routes.v1 import aside
 from api.service import Kept
 from api.stored.shelf import Notice, Shelf
-from releases.errata.stored import Erratum
+from releases.errata import Erratum
 
 router = APIRouter(route_class=Kept)
 

@@ -12,7 +12,7 @@ from api.routes.parameters import CrawlQuery, ShelfDep, VersionQuery
 from api.stored.shelf import Shelf, Version
 from releases.citation.licences import licence_page
 from releases.citation.work import cite_release
-from releases.errata.stored import Erratum
+from releases.errata import Erratum
 from schema.crawls import CrawlName
 from schema.recorded import RECORDED, is_recorded
 from storage.signatures import Signature

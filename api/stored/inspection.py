@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 from api.caching import Bounded
 from api.stored.shelf import Notice, Report, Version, Volume
 from releases.catalogue import Damaged, Release, Withdrawn
-from releases.errata.stored import ErratumError, read
+from releases.errata import ErratumError, read
 from storage.exhaustion import reraise_exhaustion
 from storage.report_versions import ReportVersion
 from storage.signatures import Signature

@@ -27,7 +27,7 @@ from api.stored.shelf import Shelf, Version, Volume
 from recordings.pages.same_sites import sites_of
 from releases.catalogue import iter_versions
 from releases.cdf import Counts, read_counts
-from releases.errata.stored import folders
+from releases.errata import folders
 from releases.strata.cells import Items, read_items
 from releases.strata.sample import Sample, Stratum
 from storage.exhaustion import Exhausted, is_exhaustion

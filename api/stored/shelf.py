@@ -12,7 +12,7 @@ from typing import Any
 
 from api.http.problems import Problem
 from releases.catalogue import Release
-from releases.errata.stored import Erratum
+from releases.errata import Erratum
 from schema.crawls import CrawlName
 from storage.progress import Progress
 from storage.report_versions import Publication, Standing, Withdrawal, standing

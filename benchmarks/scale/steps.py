@@ -44,7 +44,7 @@ WAIT_S = 0.5
 
 
 def plan_crawl(engine: Engine, sites: int, name: CrawlName = NAME) -> Crawl:
-    """CrawlPlan the crawl of a list of made-up sites."""
+    """Plan the crawl of a list of made-up sites."""
     wanted = CrawlPlan(
         name=name, sites=site_list(sites), top=None, attempts=2, budget_s=30.0, commit="0" * 40
     )

@@ -28,8 +28,8 @@ from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import MAIN_FRAME
 from crawler.visit.bot_walls import CONSENTS, WALLS, recognise
 from crawler.visit.observation import Observation, Row
+from crawler.visit.row_values import VisitClock, text
 from crawler.visit.rows import Rows, add_reused, make_rows
-from crawler.visit.stored_values import VisitClock, text
 
 UNANSWERED = (ConnectError, TLSError, BadResponse, VisitTimeout)
 """Errors of an https attempt after which http is tried, if no response had come."""

@@ -8,7 +8,7 @@ from crawler.devtools.initiators import PageRequest
 from crawler.netlog.exchange import Exchange
 from crawler.netlog.sending import parse_priority
 from crawler.visit.observation import Row
-from crawler.visit.stored_values import (
+from crawler.visit.row_values import (
     VisitClock,
     host,
     length,

@@ -11,7 +11,7 @@ from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import Exchange, Transport
 from crawler.visit.observation import Row
 from crawler.visit.response_rows import ResponseRows, match_requests
-from crawler.visit.stored_values import VisitClock, text
+from crawler.visit.row_values import VisitClock, text
 from schema.server_delay import fastest, server_delays
 
 FIRST_FLIGHT_COLUMNS = (

@@ -9,7 +9,7 @@ from firstflight.commands.options import AS_JSON, Statement, show
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
-from releases.errata.stored import Erratum, ErratumError, errata, record
+from releases.errata import Erratum, ErratumError, errata, record
 from storage.modes import UnsafeFolder
 from storage.signatures import SigningFailed
 

@@ -110,19 +110,19 @@ def plan(
     conditions: Sequence[Conditions] = (Conditions(),),
 ) -> list[Cell]:
     """Return the cells of every combination; seeds count from 1."""
-    kinds = {(arm.warm_cache, arm.http): arm for arm in conditions}
-    loaded = [{kind: recipe_under(recipe, arm) for kind, arm in kinds.items()} for recipe in recipes]
+    kinds = {(each.warm_cache, each.http): each for each in conditions}
+    loaded = [{kind: recipe_under(recipe, each) for kind, each in kinds.items()} for recipe in recipes]
     return [
         Cell(
-            recipe=of_page[arm.warm_cache, arm.http],
+            recipe=of_page[each.warm_cache, each.http],
             profile=profile,
             policy=policy,
             seed=seed,
-            conditions=arm,
+            conditions=each,
         )
         for of_page in loaded
         for profile in profiles
-        for arm in conditions
+        for each in conditions
         for policy in policies
         for seed in range(1, seeds + 1)
     ]

@@ -142,7 +142,7 @@ class Neighbours:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conditions:
-    """One arm of a replay. The defaults are the arm that the recommendation rests on."""
+    """The conditions of a load. The recommendation rests on the defaults."""
 
     congestion_control: str = "cubic"
     """Congestion control of the page's servers that are not drawn as BBR; the default is Linux's."""
@@ -279,7 +279,7 @@ class Conditions:
 
 
 PLAIN = Conditions(senders=ONE_SENDER, distance=NO_DISTANCE, http3=AS_TCP)
-"""One arm whose servers all send alike from the end of the line, as in back-casts and reproductions."""
+"""Conditions whose servers all send alike from the end of the line, as in back-casts and reproductions."""
 
 
 def request_limit(profile: Profile) -> str:

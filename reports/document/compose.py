@@ -40,8 +40,8 @@ from storage.report_versions import Publication
 from verdict.judgement import Reason
 from verdict.replay_file import DEFAULTS
 from verdict.rule import RULE
-from verdict.stored import to_data
 from verdict.verdict import Verdict
+from verdict.verdict_file import to_data
 
 READ = ("answer", "sections", "limits", "fuller", "method", "glossary")
 """Parts of the content that the report's forms print as they are."""

@@ -24,7 +24,7 @@ from reports.inputs.replays import Replay, ReportError
 from schema.computed_tables import CELL_KEY
 from storage.signatures import find_faults
 from storage.sums import MANIFEST, manifest_of
-from verdict.calibration import Standing, standing_of
+from verdict.calibration import BackCastFinding, finding_of
 from verdict.evidence import COLUMNS
 from verdict.rule import VERSION as RULE_VERSION
 
@@ -150,17 +150,17 @@ def read_carried(folder: Path) -> tuple[Replay, Mapping[str, Any] | None] | None
     return replace(first, confirming=tuple(others)), back_cast
 
 
-def carried_by(folder: Path) -> tuple[Replay, Standing] | None:
+def carried_by(folder: Path) -> tuple[Replay, BackCastFinding] | None:
     """Return the replay that the report in `folder` carries, and what the back-cast that it carries says of
     it; None if it carries no loads."""
     carried = read_carried(folder)
     if carried is None:
         return None
     replay, back_cast = carried
-    return replay, standing_of(back_cast, manifest_of(folder)["backcast"], of=replay.provenance)
+    return replay, finding_of(back_cast, manifest_of(folder)["backcast"], of=replay.provenance)
 
 
-def read_loads_of(folder: Path, release: Release, allowed_signers: Path) -> tuple[Replay, Standing]:
+def read_loads_of(folder: Path, release: Release, allowed_signers: Path) -> tuple[Replay, BackCastFinding]:
     """Return the replay and the back-cast that a report of this code's rule carries, over the pages of a
     release.
 

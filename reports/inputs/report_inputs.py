@@ -16,7 +16,7 @@ from schema.recorded import RECORDED, is_recorded
 from storage.report_versions import newest_version, report_versions
 from storage.signatures import find_faults
 from storage.sums import MANIFEST, checksum_of
-from verdict.calibration import INSTRUMENT, Standing, read_standing
+from verdict.calibration import INSTRUMENT, BackCastFinding, read_finding
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class ReportInputs:
     """Months of the release's year that have a release of the same kind."""
     replay: Replay | None
     """The replay of the release's pages; None if the report has none."""
-    back_cast: Standing
+    back_cast: BackCastFinding
     """What the stored back-cast says of the replay's kernel, player and rule."""
     last_years_checksum: str | None
     """Checksum of last year's report; None if there is none."""
@@ -58,7 +58,7 @@ def read_inputs(
     crawl: str | None,
     with_replay: bool,
     which: Sequence[str] = (),
-    carried: Path | tuple[Replay, Standing] | None = None,
+    carried: Path | tuple[Replay, BackCastFinding] | None = None,
     release_version: int | None = None,
     year_before: int | Literal["newest"] | None = "newest",
     other_sets: Collection[str] = SETS,
@@ -81,7 +81,7 @@ def read_inputs(
     else:
         chosen = (places.replays, places.releases, release, which, signers)
         replay = choose_replay(*chosen) if with_replay else None
-        back_cast = read_standing(
+        back_cast = read_finding(
             places.backcast, of=replay.provenance if replay else dict.fromkeys(INSTRUMENT)
         )
     before = _year_before(places.releases, release.crawl, year_before, signers)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reports.sections.shape import Column, Figure, Line, Row, Section, Table
-from verdict.calibration import CENTERS, FACTOR, Standing
+from verdict.calibration import CENTERS, FACTOR, BackCastFinding
 from verdict.rule import UNITS
 
 Data = Mapping[str, Any]
@@ -70,9 +70,9 @@ CHECKS = (
 """Beside the back-cast; a test holds them against their sources."""
 
 
-def instrument_section(standing: Standing) -> Section:
+def instrument_section(finding: BackCastFinding) -> Section:
     """Build the back-cast and other checks."""
-    content = standing.content
+    content = finding.content
     opening = (
         "The same replay and rule were asked about the experiment of 2010 that made IW 10 the standard; "
         "what they miss lowers the confidence in today\u2019s answer. "

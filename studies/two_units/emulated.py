@@ -20,7 +20,7 @@ from replay.runs.conditions import Conditions
 from replay.runs.policy import PACED, Policy
 from reports.inputs.carried import read_carried
 from reports.inputs.replays import Replay
-from verdict.evidence import Evidence, select_arm
+from verdict.evidence import Evidence, select_conditions
 from verdict.judgement import Look
 from verdict.ledger import switch
 from verdict.question import Question
@@ -56,7 +56,7 @@ def looks_of(replay: Replay, recipes: Sequence[Recipe], *, thresholds_ms: Sequen
         functools.partial(main_round_trip_ms, recipe_of, profiles, conditions=question.conditions)
     )
     tables = [
-        with_handshakes(select_arm(table, question.conditions), round_trip)
+        with_handshakes(select_conditions(table, question.conditions), round_trip)
         if facts["plan"].get("arm") is None
         else table
         for table, facts in zip(replay.loads, replay.facts, strict=True)

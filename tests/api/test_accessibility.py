@@ -22,7 +22,7 @@ from playwright.sync_api import Browser
 from benchmarks.pages.addresses import AS_A_BROWSER, NOWHERE, AddressError, find_addresses
 from benchmarks.pages.browser import SCHEMES, SIZES, Faulty, launch_browser, open_page
 from benchmarks.pages.loads import MOST_BYTES, REFERENCE, most_bytes
-from releases.errata.stored import record
+from releases.errata import record
 from storage.report_versions import find_version, withdraw
 from tests.api.conftest import write_release_with_items
 from tests.api.faults import unreadable, violations

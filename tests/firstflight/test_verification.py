@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from firstflight.main import main
 from firstflight.settings import Settings, from_environment
 from firstflight.verification import Item, list_verifications
-from releases.errata.stored import record
+from releases.errata import record
 from replay.networks.stored_populations import BUNDLED, new_population, store
 from storage.report_versions import find_version, withdraw
 from storage.sums import MANIFEST, SIGNATURE, SUMS, seal

@@ -11,8 +11,8 @@ import pytest
 
 from studies.two_years.comparing import PAIRS, compare
 from verdict.ledger import PRICE_OF_ALL_PP
-from verdict.stored import round_numbers
 from verdict.two_years import AFTER, ALIKE, ALL, BEFORE, SAME, YEARS, comparison
+from verdict.verdict_file import round_numbers
 
 
 def rows(pages: str, year: int) -> list[dict[str, float]]:

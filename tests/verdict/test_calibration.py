@@ -25,13 +25,13 @@ from verdict.calibration import (
     INSTRUMENT,
     OVERFLOW,
     SHIPPED,
-    Standing,
+    BackCastFinding,
     choose_windows,
     content_of,
     figures_in,
     figures_of,
     judge_stored,
-    read_standing,
+    read_finding,
     sentence,
     write_backcast,
 )
@@ -97,7 +97,7 @@ def experiment(
     }
 
 
-def decide_by(back_cast: Standing, *, month: str | None = None) -> Verdict:
+def decide_by(back_cast: BackCastFinding, *, month: str | None = None) -> Verdict:
     """The verdict on a policy that plainly saves too little."""
     evidence = noisy(np.random.default_rng(1), 2000, {FAR: (0.2, 0.0)})
     rule = dataclasses.replace(RULE, candidates=(FAR,), shown=(), guards=())
@@ -135,11 +135,11 @@ def test_a_data_centre_whose_loads_leave_ten_open_lowers_the_confidence_by_littl
     opened["SlowDC"]["candidates"] = [
         candidate | {"verdict": "open"} for candidate in opened["SlowDC"]["candidates"]
     ]
-    (reason,) = Standing(content=content | {"figures": met, "choices": opened}, sentence="").reasons
+    (reason,) = BackCastFinding(content=content | {"figures": met, "choices": opened}, sentence="").reasons
     assert reason.level == "medium"
     assert "slow data centre of 2010 the rule leaves IW 10 open, with a net benefit of" in reason.sentence
     opened["SlowDC"]["candidates"][1] |= {"verdict": "not worth it"}
-    (reason,) = Standing(content=content | {"figures": met, "choices": opened}, sentence="").reasons
+    (reason,) = BackCastFinding(content=content | {"figures": met, "choices": opened}, sentence="").reasons
     assert reason.level == "low"
     assert reason.sentence.endswith("the rule keeps IW 3.")
 
@@ -166,7 +166,7 @@ def test_an_old_table_of_lines_lowers_the_confidence_of_networks_drawn_from_it(
     content: dict[str, Any],
 ) -> None:
     met = [figure | {"ours": figure["published"]} for figure in content["figures"]]
-    known = Standing(content=content | {"figures": met}, sentence="")
+    known = BackCastFinding(content=content | {"figures": met}, sentence="")
     outcomes = {
         month: (verdict.confidence, [reason.sentence for reason in verdict.reasons])
         for month in ("2027-10", "2027-11", None)
@@ -185,7 +185,7 @@ def test_a_gain_that_is_missed_lowers_no_confidence(content: dict[str, Any]) -> 
         figure | {"ours": (3 if figure["quantity"] == "page" else 1) * figure["published"]}
         for figure in content["figures"]
     ]
-    assert Standing(content=content | {"figures": figures}, sentence="").reasons == ()
+    assert BackCastFinding(content=content | {"figures": figures}, sentence="").reasons == ()
 
 
 def test_what_queues_drop_and_not_all_that_is_sent_again_is_held_against_2010() -> None:
@@ -206,7 +206,7 @@ def test_a_missed_overflow_lowers_the_confidence_and_breaks_nothing(
         for figure in content["figures"]
     ]
     write_backcast(tmp_path / "backcast", content | {"figures": figures}, [])
-    stored = read_standing(tmp_path / "backcast")
+    stored = read_finding(tmp_path / "backcast")
     assert stored.broken == ()
     (reason,) = stored.reasons
     assert reason.level == "low"
@@ -230,9 +230,9 @@ def test_a_damaged_back_cast_silences_the_answer_and_says_what_to_do(
     tmp_path: Path, content: dict[str, Any]
 ) -> None:
     write_backcast(tmp_path, content, [])
-    assert read_standing(tmp_path).content == content
+    assert read_finding(tmp_path).content == content
     (tmp_path / "cells.parquet").write_bytes(b"")
-    damaged = read_standing(tmp_path)
+    damaged = read_finding(tmp_path)
     assert "is damaged (cells.parquet): move it away, or run" in damaged.broken[0]
     assert decide_by(damaged).kind == "no answer"
 
@@ -242,18 +242,18 @@ def test_without_a_back_cast_of_its_own_a_data_folder_has_the_one_that_comes_wit
 ) -> None:
     shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))
     keys = {name: shipped[name] for name in INSTRUMENT}
-    standing = read_standing(tmp_path, of=keys)
+    standing = read_finding(tmp_path, of=keys)
     assert standing.content == shipped
     assert standing.origin() is not None
     write_backcast(tmp_path, content | keys | {"player": "other"}, [])
-    assert read_standing(tmp_path, of=keys).content == shipped
+    assert read_finding(tmp_path, of=keys).content == shipped
     write_backcast(tmp_path, content | keys, [])
-    assert read_standing(tmp_path, of=keys).content == content | keys
+    assert read_finding(tmp_path, of=keys).content == content | keys
 
 
 def test_a_back_cast_of_another_instrument_lowers_the_confidence_and_says_what_to_run(tmp_path: Path) -> None:
     shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))
-    other = read_standing(tmp_path, of={name: shipped[name] for name in INSTRUMENT} | {"player": "other"})
+    other = read_finding(tmp_path, of={name: shipped[name] for name in INSTRUMENT} | {"player": "other"})
     (reason,) = other.reasons
     assert "of another page player; run `firstflight replay backcast`" in reason.sentence
     verdict = decide_by(other)
@@ -263,7 +263,7 @@ def test_a_back_cast_of_another_instrument_lowers_the_confidence_and_says_what_t
 def test_no_command_is_named_where_no_back_cast_of_this_code_would_do(tmp_path: Path) -> None:
     shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))
     of = {name: shipped[name] for name in INSTRUMENT} | {"rule_version": VERSION + 1}
-    (reason,) = read_standing(tmp_path, of=of).reasons
+    (reason,) = read_finding(tmp_path, of=of).reasons
     assert reason.sentence == "The back-cast is of another version of the rule."
     assert reason.level == "low"
 

@@ -20,7 +20,7 @@ from verdict.calibration import (
     figures_in,
     figures_of,
     judge_stored,
-    read_standing,
+    read_finding,
     sentence,
     write_backcast,
 )
@@ -70,7 +70,7 @@ def run_backcast(
             write_backcast(settings.backcast, content, read_cells(settings.backcast).to_pylist())
         show_outcome(content, as_json=as_json)
         return
-    stored = read_standing(settings.backcast).content if unless_stored else None
+    stored = read_finding(settings.backcast).content if unless_stored else None
     if stored is not None and stored["seeds"] >= seeds:
         click.echo(f"stored already, by {stored['seeds']} seeds. {sentence(stored)}", err=True)
         return

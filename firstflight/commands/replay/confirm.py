@@ -14,8 +14,8 @@ from verdict.replay_file import command_of
 from verdict.replayed import fractions_of
 from verdict.rule import next_look
 from verdict.stages import read_facts, stage_places
-from verdict.stored import FILE, decode
 from verdict.verdict import Verdict, asked_of_others
+from verdict.verdict_file import FILE, decode
 
 LISTS = ("2023-11.desktop.california.tcp.recorded", "2024-11.desktop.california.tcp.recorded")
 """Crawls whose pages are to confirm the yearly answer (docs/protocols/policy-of-the-year.md)."""

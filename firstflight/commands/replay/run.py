@@ -29,7 +29,7 @@ from replay.runs.replay_folder import count_states, read_cells
 from storage.data_lock import InUse, making
 from storage.signatures import SigningFailed
 from verdict.arms import LOADED, paired
-from verdict.calibration import instrument, read_standing
+from verdict.calibration import instrument, read_finding
 from verdict.deciding import Loaded, decide, first_windows
 from verdict.full_replay import plan_replay
 from verdict.question import STRATA, Question
@@ -37,8 +37,8 @@ from verdict.replay_file import PRESETS, ReplayFile, file_schema, read_file
 from verdict.replayed import policies_of_stages
 from verdict.sampling import StagePlan, first_plan
 from verdict.stages import Stages, load_stage, read_stages, stage_name
-from verdict.stored import to_data, write_verdict
 from verdict.verdict import Verdict
+from verdict.verdict_file import to_data, write_verdict
 
 EXPECTED = (
     ReplayError,
@@ -142,7 +142,7 @@ def run_decision(
     }
     lab = find_lab(settings.cache_dir)
     stages = Stages(folder, question, lab, facts, guests=guests, signer=settings.signer)
-    standing = read_standing(settings.backcast, of=facts)
+    back_cast = read_finding(settings.backcast, of=facts)
 
     @contextlib.contextmanager
     def show_progress(what: str, loads: int) -> Iterator[None]:
@@ -154,7 +154,7 @@ def run_decision(
             return stages(plans)
 
     def write_so_far() -> tuple[Verdict, Path]:
-        verdict = policies_of_stages(*read_stages(folder)).verdict(standing)
+        verdict = policies_of_stages(*read_stages(folder)).verdict(back_cast)
         return verdict, write_verdict(folder, verdict)
 
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from releases.errata.stored import record
+from releases.errata import record
 from storage.sums import MANIFEST, manifest_of, seal
 from tests.api.test_damaged import folder_of, withdraw
 from tests.api.test_v1 import assert_problem

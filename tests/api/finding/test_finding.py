@@ -13,7 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from benchmarks.pages.addresses import AS_A_BROWSER
-from releases.errata.stored import record
+from releases.errata import record
 from tests.api.conftest import serving
 from tests.api.rows.conftest import NAME, made_up, write_crawl
 from tests.api.site_pages.test_pages import read, rows

@@ -15,7 +15,7 @@ from schemathesis.specs.openapi.checks import (
 
 from api.app import create_app
 from api.lab.queue import Queue
-from releases.errata.stored import record
+from releases.errata import record
 from schema.crawls import CrawlName
 from storage.progress import write_progress
 from storage.report_versions import Publication

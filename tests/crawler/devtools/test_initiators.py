@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crawler.devtools.events import EVENTS, DevToolsEvent, RequestSent, WebSocketCreated
 from crawler.devtools.initiators import Initiators, PageRequest
-from crawler.visit.stored_values import text
+from crawler.visit.row_values import text
 
 
 def event(method: str, **params: Any) -> DevToolsEvent:

@@ -23,8 +23,8 @@ from storage.sums import broken_sums, manifest_of, seal
 from tests.circles import thorough
 from tests.factories.published_report import write_version
 from tests.factories.undrawn import undrawn
-from verdict.calibration import standing_of
-from verdict.stored import to_data
+from verdict.calibration import finding_of
+from verdict.verdict_file import to_data
 
 pytestmark = pytest.mark.process
 
@@ -131,7 +131,7 @@ def again() -> tuple[Any, int]:
     carried = read_carried(EDITION)
     assert carried is not None
     replay, backcast = carried
-    standing = standing_of(backcast, manifest["backcast"], of=replay.provenance)
+    standing = finding_of(backcast, manifest["backcast"], of=replay.provenance)
     confirming = [other.replayed for other in replay.confirming]
     verdict = round_floats(to_data(replay.replayed.verdict(standing, confirming=confirming)))
     return json.loads(json.dumps(verdict)), sum(map(len, replay.loads))

@@ -16,8 +16,8 @@ from replay.runs.replay_folder import store_loads
 from tests.verdict.made_up import FAR, PACED, noisy
 from verdict.judgement import Look
 from verdict.rule import RULE
-from verdict.stored import write_verdict
 from verdict.verdict import PageList, Verdict, asked_of_others, verdict_of
+from verdict.verdict_file import write_verdict
 
 AUGUST = "2025-08.desktop.ar-vpn.quic.recorded"
 

@@ -15,11 +15,11 @@ from firstflight.main import main
 from recordings.pages.sets import AUGUST_2025
 from replay.runs.policy import Policy
 from tests.factories.undrawn import undrawn
-from verdict.calibration import read_standing
+from verdict.calibration import read_finding
 from verdict.question import STRATA
 from verdict.replayed import policies_of_stages
 from verdict.stages import read_stages
-from verdict.stored import encode
+from verdict.verdict_file import encode
 
 
 def decide(data: Path, *given: str) -> Result:
@@ -93,7 +93,7 @@ def test_a_decision_ends_with_its_budget_compares_arms_on_the_same_draws_and_is_
     known = pair[np.isfinite(pair).all(axis=1)]
     assert len(known)
     assert known[:, 0].tolist() == known[:, 1].tolist()
-    again = replayed.verdict(read_standing(tmp_path / "backcast", of=facts[0]["plan"]))
+    again = replayed.verdict(read_finding(tmp_path / "backcast", of=facts[0]["plan"]))
     assert encode(again) == (folder / "verdict.json").read_bytes()
 
     shutil.rmtree(folder / "arm-bbr")

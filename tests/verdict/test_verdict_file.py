@@ -12,8 +12,8 @@ from replay.errors import ReplayError
 from tests.verdict.made_up import FAR, PACED, noisy
 from verdict.judgement import Look
 from verdict.rule import RULE
-from verdict.stored import FILE, decode, encode, to_data, write_verdict
 from verdict.verdict import PageList, Verdict, verdict_of
+from verdict.verdict_file import FILE, decode, encode, to_data, write_verdict
 
 RULE_OF_TWO = dataclasses.replace(RULE, candidates=(PACED, FAR), shown=(), guards=())
 

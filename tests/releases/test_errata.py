@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from releases.catalogue import ReleaseError, read_release
-from releases.errata.stored import Erratum, ErratumError, errata, folders, read, record
+from releases.errata import Erratum, ErratumError, errata, folders, read, record
 from releases.publish import publish
 from schema.crawls import CrawlName
 from storage.sums import MANIFEST, broken_sums, manifest_of
 from tests.factories.made_up_release import smallest_release
 
-STORED = Path(__file__).parents[1] / "stored" / "schema-1"
+STORED = Path(__file__).parent / "stored" / "schema-1"
 OTHER = CrawlName(month="2026-10", kind="localweb")
 
 
