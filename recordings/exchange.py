@@ -115,7 +115,7 @@ class RecordedPage:
 
     id: str
     title: str
-    """Often the URL."""
+    """Title of the page, often its URL."""
     load_us: int | None
     """Time of the load event in µs since the page's start; None if not recorded."""
 

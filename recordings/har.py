@@ -146,7 +146,7 @@ class Timed:
     started_s: float | None
     """Time of the request, in seconds since the epoch; None if it cannot be true."""
     timings: Timings | None
-    """None if they cannot be true."""
+    """Times of the phases; None if they cannot be true."""
 
 
 def read(log: dict[str, Any], *, now: datetime.datetime) -> Recording:

@@ -36,7 +36,7 @@ LIMITS = [
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """Whence recorded pages are, and what their recording cannot tell."""
+    """The source of recorded pages, and the limits of their recording."""
 
     id: str
     """Name of the data set, which takes the place of a site list's id."""

@@ -124,7 +124,7 @@ class ShownDocument(NamedTuple):
     """The response that a page load shows."""
 
     response_id: int | None
-    """None if it did not cross the network."""
+    """Id of the response; None if it did not cross the network."""
     status: int | None
     scheme: str
     host: str

@@ -63,7 +63,7 @@ class SizeEvidence:
     status: int
     protocol: str
     headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Names in lower case."""
+    """Header fields, names in lower case."""
     is_cached: bool = False
     """True if a cache or a service worker answered."""
     is_redirect: bool = False

@@ -105,7 +105,7 @@ class Progress:
     received_bytes: int
     visits_per_hour: float | None
     minutes_left: int | None
-    """None if unknown."""
+    """Time left in minutes; None if unknown."""
     outcomes: dict[str, int]
     """Final visits by outcome."""
     planned_at: datetime.datetime | None = None

@@ -63,11 +63,11 @@ class Components:
     """Squared error of an estimate by what would make it smaller."""
 
     pages: float
-    """Falls with more pages alone."""
+    """The part that more pages alone make smaller."""
     networks: float
-    """Falls with more networks alone."""
+    """The part that more networks alone make smaller."""
     pairs: float
-    """Falls with more pairs of any page and network."""
+    """The part that more pairs of any page and network make smaller."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -79,7 +79,7 @@ class Rule:
     """Payload sent again, in percentage points, for 1 % of the geometric mean of page time:
     verdict.prices."""
     price_in_sum_pp: float = 0.059
-    """The same for 1 % of the mean of page time."""
+    """Payload sent again, in percentage points, for 1 % of the mean of page time."""
     worthwhile_percent: float = 1.0
     """Least page time that a policy must save of the loads that it touches. Ours."""
     zone_pp: float = 0.05

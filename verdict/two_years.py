@@ -23,7 +23,7 @@ SAME, ALL = "same sites", "all pages"
 """Pages that were loaded: of sites that both years have, numbered alike, and all of each year."""
 
 ALIKE = "same sites, recorders alike"
-"""The same sites without pauses of browsers and servers, all distances drawn: loaded after the first look."""
+"""Pages of SAME without pauses of browsers and servers, all distances drawn: loaded after the first look."""
 
 CANDIDATE = Policy(16, PACED)
 

@@ -137,7 +137,7 @@ class Verdict:
     """The policy that a reader asks about, and that the ledger is of: the recommended one, else what is worth
     it on the deciding list, else that with the most net benefit per load; null without a candidate."""
     mark: str
-    """Stands before the answer of inputs that are no evidence; empty of evidence."""
+    """Words before an answer whose inputs are no evidence; empty for evidence."""
     headline: str
     """The headline: what a server should do, and why, in one sentence."""
     sentences: tuple[str, ...]

@@ -99,7 +99,7 @@ COMMANDS = (
 
 
 Count = Callable[[], Reached | None]
-"""Says how far a part is; None while that is not known."""
+"""Function that returns how far a part is; None while that is not known."""
 
 CLEARED = "\r\033[K"
 """Goes back to the beginning of a terminal's line, and clears it."""

@@ -51,7 +51,7 @@ class CapturedFrame(NamedTuple):
     """A captured frame."""
 
     time_ns: int
-    """Since the epoch."""
+    """Time of the capture, since the epoch."""
     link: int
     data: bytes
     size: int

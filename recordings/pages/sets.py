@@ -1,4 +1,4 @@
-"""Reads recorded sets: the rows of a release's tables as Parquet, and set.json, which says whence they are.
+"""Reads recorded sets: the rows of a release's tables as Parquet, and set.json, which names their source.
 
 `studies/recorded_pages` derives the sets that come with the code; an import takes their rows as they are. A
 folder of somebody else is hostile: types, keys and references are checked.
@@ -93,13 +93,13 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 
 def source_of(recording: Mapping[str, Any]) -> Source:
-    """Return whence a set is, by its recording.json."""
+    """Return the source of a set, by its recording.json."""
     source = {name: recording[name] for name in Source.__dataclass_fields__}
     return Source(**source | {"types": tuple(source["types"])})
 
 
 def read_source(folder: Path) -> Source:
-    """Return whence the pages of a folder are; RecordingError if it holds no set."""
+    """Return the source of a folder's pages; RecordingError if it holds no set."""
     try:
         return source_of(read_description(folder)["recording"])
     except (OSError, ValueError, TypeError, KeyError) as exc:

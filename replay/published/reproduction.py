@@ -28,9 +28,9 @@ class ComparedValue:
     unit: str
     ours: float
     published: float | None = None
-    """None if the source prints no value."""
+    """The published value; None if the source prints none."""
     place: Place | None = None
-    """None if the value is in no figure."""
+    """Its place in a figure; None if the value is in none."""
 
     @property
     def difference(self) -> float | None:

@@ -20,7 +20,7 @@ nginx that content networks published (github.com/nginx-modules/ngx_http_tls_dyn
 or more is taken to stay."""
 
 Run = tuple[int, int]
-"""So many records of at most so many bytes of plaintext; 0 records: all further ones."""
+"""Number of records, and most bytes of plaintext of each; 0 records: all further ones."""
 
 TLS_RECORDS: dict[str, tuple[Run, ...]] = {
     "16k": ((0, RECORD_BYTES),),

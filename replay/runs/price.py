@@ -22,7 +22,7 @@ MEGABYTE_S = 0.001_86
 """Seconds of a core for a megabyte that crosses the bottleneck, with its acknowledgements."""
 
 BULK_MEGABYTE_S = 0.001_12
-"""The same for a megabyte of competing bulk flows, which arrives in fewer and larger parts."""
+"""Seconds of a core for a megabyte of competing bulk flows, which arrives in fewer and larger parts."""
 
 SLOW_START_ROUND_TRIPS = 2
 """Round trips that slow start adds to the longest chain of a page, in the median."""

@@ -32,7 +32,7 @@ class Wanted:
     """The version to publish, and the reason for it."""
 
     version: int | Literal["next"] | None = None
-    """None for the first version alone."""
+    """The number of the version; None for the first alone."""
     reason: str | None = None
     corrects: str | None = None
     date: str

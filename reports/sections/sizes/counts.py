@@ -32,7 +32,7 @@ class Share(TypedDict):
     window_bytes: int
     fitting: int
     percent: float | None
-    """None where most sizes are unknown: that of the few known ones would mislead."""
+    """None where most sizes are unknown: the share of the few known ones would mislead."""
     lower_percent: float | None
     upper_percent: float | None
 
