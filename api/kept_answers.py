@@ -94,7 +94,6 @@ class KeptAnswer(Response):
         return len(self.body) + sum(len(name) + len(value) for name, value in self.raw_headers) + 500
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  # ASGI
-        """ASGI."""
         status, headers, body = self.status_code, self.raw_headers, self.body
         if is_known(scope, self.etag, ANY):
             status, body = 304, b""

@@ -99,13 +99,11 @@ class KeptFirst:
     """Answers what is kept before routing; passes the shelf that it used on to the routes."""
 
     def __init__(self, app: ASGIApp, releases: OpenReleases, answers: KeptAnswers) -> None:
-        """Wrap `app`."""
         self.app = app
         self._releases = releases
         self._answers = answers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -104,7 +104,6 @@ def _named(file: str, target: str, *, source: str) -> str:
 
 
 def _every(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens and those within them."""
     return [each for token in tokens for each in (token, *(token.children or ()))]
 
 
@@ -148,6 +147,5 @@ def _label_cells(tokens: Sequence[Token]) -> None:
 
 
 def _text(inline: Token) -> str:
-    """The text of a heading, a cell or a paragraph without its markup."""
     plain = {"text", "code_inline", "softbreak"}
     return "".join(child.content or " " for child in inline.children or () if child.type in plain)

@@ -82,7 +82,6 @@ def files() -> frozenset[str]:
 
 
 def _paths(below: str = "") -> Iterator[str]:
-    """The paths of all files below a folder of docs."""
     for entry in _at(below).iterdir():
         if entry.is_dir():
             yield from _paths(f"{below}{entry.name}/")

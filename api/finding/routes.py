@@ -74,7 +74,6 @@ def search(
 
 
 def _sites(request: Request, shelf: Shelf, text: str) -> list[str]:
-    """Hosts of sites that a text means, contains or resembles."""
     tables = service_of(request).sites
     named = [
         version
@@ -249,7 +248,6 @@ def _has(words: Iterable[str], text: str) -> bool:
 
 
 def _excerpt(text: str, words: Sequence[str]) -> str:
-    """The text around the first place of any of the words."""
     places = [place for word in words if (place := text.lower().find(word)) >= 0]
     begin = text.rfind(" ", 0, max(0, min(places, default=0) - AROUND)) + 1
     end = begin + 2 * AROUND

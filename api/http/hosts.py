@@ -102,12 +102,10 @@ class PlainRequests:
     """
 
     def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
-        """Wrap `app`."""
         self.app = app
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
         if scope["type"] == "http":
             try:
                 _check_length(scope)
@@ -119,7 +117,6 @@ class PlainRequests:
         await self.app(scope, receive, send)
 
     def _checked(self, headers: list[tuple[bytes, bytes]]) -> str:
-        """The Host header; Problem if the request is refused."""
         if any(name == b"transfer-encoding" for name, _ in headers):
             # Only the lab's form has a body, and browsers state its length. RFC 9112 §6.1: a proxy in front
             # may have found the body's end elsewhere.

@@ -21,7 +21,6 @@ class Metered:
     """Counts answers and measures their time until the last byte was passed on."""
 
     def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
-        """Wrap `app`."""
         self.app = app
         self._answers = Counter(
             "firstflight_api_answers", "Answers by route and status.", ["route", "status"], registry=registry
@@ -31,7 +30,6 @@ class Metered:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -41,12 +41,9 @@ class CommonHeaders:
     """Adds those of HEADERS that an answer does not set itself."""
 
     def __init__(self, app: ASGIApp) -> None:
-        """Wrap `app`."""
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
-
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -64,11 +61,9 @@ class HeadAsGet:
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        """Wrap `app`."""
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self.app(scope, receive, send)
             return

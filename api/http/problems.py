@@ -258,11 +258,9 @@ class Overload:
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        """Wrap `app`."""
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

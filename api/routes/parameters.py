@@ -90,7 +90,6 @@ async def whole_names(request: Request) -> None:
 
 
 def _whole(shelf: Shelf, name: str, value: Any) -> Any:  # noqa: ANN401  # a path's parameter is text, or what its convertor makes of it
-    """A parameter of a path as the address has it that identifies what is asked for."""
     if name == "crawl":
         return shelf.whole_name(value)
     if name == "host":

@@ -300,7 +300,6 @@ def _distinct(names: list[str]) -> list[str]:
 
 
 def _answer_model(table: RowTable) -> type[RowsAnswer]:
-    """Model of a page of JSON, with the columns of the table."""
     title = table.name.capitalize()
     schema = table.schema()
     columns = row_fields(schema, schema.names, default=None)

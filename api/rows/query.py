@@ -125,7 +125,6 @@ def statement(question: Question, rendering: Rendering) -> tuple[str, list[Any]]
 
 
 def _shown(expression: str, kind: pa.DataType, rendering: Rendering) -> str:
-    """A column as a rendering shows it."""
     if rendering == "arrow":
         return expression
     if pa.types.is_timestamp(kind):
@@ -205,7 +204,6 @@ class Rows:
         return tuple(column[row].as_py() for column in columns[-self._key_parts :])
 
     def _shown(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """A batch without the columns of the key, with the types of the dictionary."""
         columns = zip(batch.columns[: -self._key_parts], self.schema, strict=True)
         return pa.RecordBatch.from_arrays(
             [_zeroed(column).cast(field.type) for column, field in columns], schema=self.schema

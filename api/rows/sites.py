@@ -162,7 +162,6 @@ class SiteTables:
     """The tables of sites of releases; parts of them are kept in memory."""
 
     def __init__(self, releases: OpenReleases) -> None:
-        """Nothing is read yet."""
         self._releases = releases
         self._database = row_database()
 
@@ -267,8 +266,6 @@ class SiteTables:
     def _kept(
         self, key: tuple[object, ...], compute: Callable[[duckdb.DuckDBPyConnection], pa.Table]
     ) -> pa.Table:
-        """A table from memory, or computed."""
-
         def computed() -> pa.Table:
             with self._cursor() as cursor:
                 return compute(cursor)
@@ -300,5 +297,4 @@ def _first_flights(own: pa.Table, first_responses: pa.Table) -> dict[int, int | 
 
 
 def _rows(table: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """The visit and the columns of each row."""
     return zip(*(table[name].to_pylist() for name in ("visit_id", *columns)), strict=True)

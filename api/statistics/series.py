@@ -245,7 +245,6 @@ async def estimated(
 
 
 def _of(statistic: Statistic) -> dict[str, Any]:
-    """The window and the percentage of a statistic, as far as it has them."""
     return {
         "iw": statistic.iw if statistic.name == "share" else None,
         "percent": statistic.percent if statistic.name == "quantile" else None,
@@ -253,7 +252,6 @@ def _of(statistic: Statistic) -> dict[str, Any]:
 
 
 def _release(request: Request, version: Version) -> dict[str, Any]:
-    """The release that a point is of."""
     return {
         **version.key,
         "checksum": version.checksum,

@@ -31,7 +31,6 @@ class Sums:
     """Checksums by path, size, modification times and inode: a changed file is read again."""
 
     def __init__(self) -> None:
-        """Start with an empty cache."""
         self._known: Bounded[str] = Bounded(FILES)
 
     def known(self, path: Path) -> str | None:

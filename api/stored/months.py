@@ -35,7 +35,6 @@ class Variant:
         return cls(device=crawl.device, vantage=crawl.vantage, arm=crawl.arm, kind=crawl.kind)
 
     def __str__(self) -> str:
-        """The parts as in a crawl's name."""
         return f"{self.device}.{self.vantage}.{self.arm}.{self.kind}"
 
     def months(self, shelf: Shelf) -> list[Version]:
