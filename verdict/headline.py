@@ -93,7 +93,10 @@ def describe_nearest(
     if judgement.standing != "open" or judgement.per_load_pp.lower < 0 or not is_saving:
         return ""
     what = describe([policy], rule, is_alone=True).rstrip(",")
-    first = f"Nearest are {what}: worth their price if all loads count alike, but not shown to be so by their sum."
+    first = (
+        f"Nearest are {what}: worth their price if all loads count alike, "
+        "but not shown to be so by their sum."
+    )
     parts = [
         f"{pages_of(titles)} {verb}"
         for titles, verb in ((agreeing, "confirm them"), (disagreeing, "do not"))

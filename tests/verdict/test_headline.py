@@ -218,8 +218,8 @@ def test_how_sure_it_is_names_what_makes_it_least_so() -> None:
 def test_what_comes_nearest_is_named_where_it_is_worth_its_price_per_load_alone() -> None:
     opened = answer("open", {FAR: "open"})
     assert describe_nearest(opened, FAR, RULE) == (
-        "Nearest are 16 segments, paced, where the handshake takes more than 100 ms: worth their price if all "
-        "loads count alike, but not shown to be so by their sum."
+        "Nearest are 16 segments, paced, where the handshake takes more than 100 ms: worth their price if "
+        "all loads count alike, but not shown to be so by their sum."
     )
     one, other = ["November 2023"], ["November 2024"]
     both = describe_nearest(opened, FAR, RULE, agreeing=one + other)
