@@ -270,7 +270,7 @@ class SiteTables:
             with self._cursor() as cursor:
                 return compute(cursor)
 
-        return self._releases.kept.kept(key, computed, size=lambda table: table.nbytes)
+        return self._releases.opened.kept(key, computed, size=lambda table: table.nbytes)
 
     @contextlib.contextmanager
     def _cursor(self, **tables: pa.Table) -> Iterator[duckdb.DuckDBPyConnection]:

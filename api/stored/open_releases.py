@@ -116,7 +116,7 @@ class OpenReleases:
         """The folders may be empty or missing; `prepared` is that of the files that are made of each release,
         without which strata and sites are read more slowly."""
         self.prepared = Prepared(prepared, releases) if prepared else None
-        self.kept: Bounded[Any] = Bounded(KEPT_BYTES)
+        self.opened: Bounded[Any] = Bounded(KEPT_BYTES)
         """What was read of releases and computed from them, by its kind and the checksums of its files."""
         self._sums = Sums()
         self._inspection = Inspection(self._sums, allowed_signers)
@@ -175,7 +175,7 @@ class OpenReleases:
         """The numbers of items of every measure; Problem if the file is not the published one."""
         path, checksum = self.file(version, DISTRIBUTION)
         with raise_damage(DISTRIBUTION):
-            counts: dict[str, Counts] = self.kept.kept((checksum,), lambda: read_counts(path), size=len)
+            counts: dict[str, Counts] = self.opened.kept((checksum,), lambda: read_counts(path), size=len)
         return counts
 
     async def counts_at_hand(self, version: Version) -> dict[str, Counts]:
@@ -190,7 +190,7 @@ class OpenReleases:
         def read() -> KeptSample:
             prepared = self.read_prepared(version, lambda folder: Items.load(folder / ITEMS / measure))
             # From the release's table it takes far longer.
-            items: Items = prepared or self.kept.kept(
+            items: Items = prepared or self.opened.kept(
                 (checksum, measure),
                 lambda: read_items(path, measure, self._sites(version)),
                 size=lambda items: items.nbytes,
@@ -199,7 +199,7 @@ class OpenReleases:
 
         key = (checksum, measure, stratum)
         with raise_damage(ITEM, SITE):
-            sample: KeptSample = self.kept.kept(key, read, size=lambda kept: kept.sample.nbytes)
+            sample: KeptSample = self.opened.kept(key, read, size=lambda kept: kept.sample.nbytes)
         return sample
 
     async def sample_at_hand(self, version: Version, measure: str, stratum: Stratum) -> KeptSample:
@@ -210,7 +210,7 @@ class OpenReleases:
     def _in_memory(self, version: Version, name: str, *key: Hashable) -> Any:  # noqa: ANN401  # what was kept
         """What is in memory of a release whose files have been checked; None if nothing is."""
         checksum = version.readable.manifest.files.get(name, "")
-        return self.kept.get((checksum, *key)) if version.is_checked else None
+        return self.opened.get((checksum, *key)) if version.is_checked else None
 
     def observed(self, version: Version) -> str:
         """The first and the last day (UTC) on which visits of a release began, as 2026-11-02/2026-11-05,
@@ -232,7 +232,7 @@ class OpenReleases:
     def _sites(self, version: Version) -> pa.Table:
         """The names of a release's sites by rank; Problem if their file is not the published one."""
         self.file(version, SITE)
-        named: pa.Table = self.kept.kept(
+        named: pa.Table = self.opened.kept(
             (version.checksum, SITE), lambda: sites_of(version.readable), size=lambda named: named.nbytes
         )
         return named
