@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-IN_NAMESPACES = Path(__file__).parent / "in-namespaces"
+IN_NAMESPACES = str(Path(__file__).parent / "in-namespaces")
 
 AS_A_DOCKER_ENGINE = """
 nft add table ip "$1"
