@@ -155,13 +155,22 @@ class Ours:
         self._runs += 1
         sites = folder / "sites.txt"
         sites.write_text("".join(f"{site}\n" for site in web.sites), encoding="utf-8")
-        arguments = ["--crawl", MONTH, "--list", str(sites), "--kind", "localweb", "--attempts", "1"]
+        arguments = [
+            "--crawl",
+            MONTH,
+            "--set",
+            f"list={sites}",
+            "--set",
+            "kind=localweb",
+            "--set",
+            "attempts=1",
+        ]
         planned = self._ask(
-            "crawl", "plan", *arguments, "--budget", "120", "--vantage", f"{self.id}-{self._runs}"
+            "crawl", "plan", *arguments, "--set", "budget_s=120", "--set", f"vantage={self.id}-{self._runs}"
         )
         self._crawl = planned["crawl"]
         self._database_s = self._database_cpu_s()
-        run = ["--crawl", self._crawl, "--browsers", str(browsers), "--local-web", str(web.state)]
+        run = ["--crawl", self._crawl, "--set", f"browsers={browsers}", "--set", f"local_web={web.state}"]
         return [[self._program, "crawl", "run", *run]]
 
     def done(self, _: Path) -> Done:

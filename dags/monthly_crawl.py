@@ -113,8 +113,9 @@ def release(device: str) -> None:
     env = {**VARIABLES, "DEVICE": device}
     plan = firstflight(
         "plan",
-        'crawl plan --crawl "$MONTH" --device "$DEVICE" --vantage "$VANTAGE" --arm "$ARM" --kind "$KIND" '
-        '--list "$LIST" --top "$TOP" --attempts "$ATTEMPTS" --loads "$LOADS" --inner "$INNER"',
+        'crawl plan --crawl "$MONTH" --set device="$DEVICE" --set vantage="$VANTAGE" --set arm="$ARM" '
+        '--set kind="$KIND" --set list="$LIST" --set top="$TOP" --set attempts="$ATTEMPTS" '
+        '--set loads="$LOADS" --set inner_pages="$INNER"',
         env=env,
         doc="Fetches the list if the month has none yet; stores its id and checksum, and the crawl's sites.",
         # The first device fetches the list, and the others have the same.
@@ -123,8 +124,9 @@ def release(device: str) -> None:
     lanes = [
         firstflight(
             f"crawl_{lane}",
-            f'crawl run --crawl {CRAWL} --browsers "$BROWSERS" --minutes "$MINUTES" --until-empty --log json'
-            ' ${LOCAL_WEB:+--local-web "$LOCAL_WEB"} ${UNFILTERED_EGRESS:+--unfiltered-egress}',
+            f'crawl run --crawl {CRAWL} --set browsers="$BROWSERS" --set minutes="$MINUTES" --until-empty '
+            '--log json ${LOCAL_WEB:+--set local_web="$LOCAL_WEB"} '
+            "${UNFILTERED_EGRESS:+--set unfiltered_egress=true}",
             env=env,
             doc="Claims sites and visits them; started again while any are left, "
             "and soon given up where it cannot work.",

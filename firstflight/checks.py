@@ -211,7 +211,7 @@ def check_address_guard(settings: Settings) -> Finding:
     from crawler.egress.networks import parse_networks
     from crawler.errors import EgressUnavailable
 
-    name, remedy = "address guard", "else `crawl run` wants --unfiltered-egress"
+    name, remedy = "address guard", "else `crawl run` wants --set unfiltered_egress=true"
     for executable, package in (("nft", "nftables"), ("ip", "iproute2"), ("nsenter", "util-linux")):
         if not shutil.which(executable, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"):
             return Finding(name, "warning", f"no {executable}", f"{apt_command(package)}, {remedy}")

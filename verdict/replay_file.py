@@ -4,7 +4,6 @@ import dataclasses
 import hashlib
 import json
 import shlex
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,6 +19,7 @@ from replay.runs.condition_lists import MOST_SEGMENTS, Value, combinations, list
 from replay.runs.conditions import Conditions
 from replay.runs.origins import HTTP3, SENDERS
 from replay.runs.policy import TEXT, Policy
+from storage.toml_values import read_value, read_values
 from verdict.arms import ARMS
 from verdict.rule import INCUMBENT, RULE, VERSION, Rule
 
@@ -243,25 +243,13 @@ def read_file(file: str | None, settings: Sequence[str] = ()) -> ReplayFile:
 
     ValueError or msgspec.ValidationError, which names the value; OSError.
     """
-    values: dict[str, Any] = {}
+    path = None
     if file is not None:
         path = PRESETS.get(file, Path(file))
         if not path.is_file():
             raise ValueError(f"{file} is no file and none of the presets {', '.join(PRESETS)}")
-        try:
-            values = tomllib.loads(path.read_text(encoding="utf-8"))
-        except tomllib.TOMLDecodeError as exc:
-            raise ValueError(f"{file}: {exc}") from exc
-    for setting in settings:
-        name, equals, text = setting.partition("=")
-        if not equals:
-            raise ValueError(f"--set {setting}: give NAME=VALUE")
-        top, _, key = name.partition(".")
-        value = read_value(text)
-        if not isinstance(value, list) and (key or isinstance(DEFAULTS.get(top), tuple)):
-            value = [value if key else str(value)]
-        table = values.get(top)
-        values[top] = {**(table if isinstance(table, dict) else {}), key: value} if key else value
+    lists = {name for name, value in DEFAULTS.items() if isinstance(value, tuple)}
+    values = read_values(path, settings, lists=lists, tables_of_lists={"conditions"})
     if values.get("rule_version", VERSION) != VERSION:
         raise ValueError(
             f"rule_version: this code decides by rule {VERSION}; rule 6 is that of commit {LAST_OF_RULE_6}"
@@ -271,18 +259,6 @@ def read_file(file: str | None, settings: Sequence[str] = ()) -> ReplayFile:
     if foreign := [name for name in other if name in values]:
         raise ValueError(f"until = {file_values.until} takes no {' and no '.join(foreign)}")
     return file_values
-
-
-def read_value(text: str) -> Any:  # noqa: ANN401  # any value of TOML
-    """Return a value as TOML has it; a word or a list of words where it is none.
-
-    >>> read_value("3"), read_value("['10']"), read_value("2026-11"), read_value("10,16 paced")
-    (3, ['10'], '2026-11', ['10', '16 paced'])
-    """
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text.split(",") if "," in text else text
 
 
 def command_of(asked: Mapping[str, Any], **others: object) -> str:

@@ -4,7 +4,10 @@ and a search for clustered failures."""
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator
+from typing import Annotated
 
+import msgspec
+from msgspec import Meta
 from sqlalchemy import Connection, func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import aliased
@@ -31,26 +34,55 @@ UNRESOLVED = frozenset({DNSError.outcome})
 """Outcomes of sites whose name did not resolve."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Bounds:
+class Bounds(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """Minimum quality to seal a crawl; deliberately loose,
     to catch a crawl that failed and not a web that changed."""
 
-    visited: float = 1.0
-    """Least share of the sites with a final visit."""
-    answered: float = 0.5
-    """Least share of the visited sites whose page answered at all: if fewer did, the network was down."""
-    covered: float = 0.95
-    """Least share of the ok visits whose bytes are accounted for (schema/vocabulary.py)."""
-    our_fault: float = 0.02
-    """Largest share of the final visits that ended by a fault of ours, names included that another resolver
-    knows, or of which none told."""
-    unresolved: float = 0.15
-    """Largest share of the visited sites whose name did not resolve. Ours: above the share of any list
-    that we know of."""
-    uneven: float = EVENNESS.chance
-    """False-positive rate of each search for failures that sites do not cause (crawler.campaign.evenness);
-    0 for no search."""
+    visited: Annotated[
+        float, Meta(ge=0, le=1, description="Smallest share of the sites with a final visit.")
+    ] = 1.0
+    answered: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="Smallest share of the visited sites whose page answered, if only with an error: if "
+            "fewer did, the network was down.",
+        ),
+    ] = 0.5
+    covered: Annotated[
+        float,
+        Meta(ge=0, le=1, description="Smallest share of the ok visits whose bytes are accounted for."),
+    ] = 0.95
+    our_fault: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="Largest share of the final visits that ended by a fault of ours, names included "
+            "that another resolver knows, or of which none told.",
+        ),
+    ] = 0.02
+    unresolved: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="Largest share of the visited sites whose name did not resolve. Ours: above the "
+            "share of any list that we know of.",
+        ),
+    ] = 0.15
+    uneven: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="False-positive rate of the search for failures that sites do not cause: windows of "
+            "time, machines and processes whose sites failed twice as often as the rest, and by 15 points; "
+            "names that resolve less than in other lanes or than in the crawl before of the same list; and "
+            "names that resolve at a later attempt alone. 0 for no search.",
+        ),
+    ] = EVENNESS.chance
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -80,7 +80,8 @@ def set_up_egress(
             guard = stack.enter_context(set_up_guard(blocked))
         except EgressUnavailable as exc:
             raise EgressUnavailable(
-                f"{exc}. Or crawl with --unfiltered-egress, which is recorded: then pages reach your network"
+                f"{exc}. Or crawl with --set unfiltered_egress=true, which is recorded: pages then reach "
+                "your network"
             ) from exc
         yield guard
 
@@ -108,11 +109,11 @@ def find_web(
         if crawl.kind == LOCAL_WEB:
             raise StateError(
                 "this crawl is of the local web: start `firstflight localweb serve --state FILE` "
-                "and name its FILE by --local-web"
+                "and name its FILE by --set local_web=FILE"
             )
         return CrawledWeb((), parse_canaries(canaries), chosen_resolvers(resolvers))
     if crawl.kind != LOCAL_WEB:
-        raise StateError(f"--local-web is for crawls of kind {LOCAL_WEB}; this one is of kind {crawl.kind}")
+        raise StateError(f"local_web is for crawls of kind {LOCAL_WEB}; this one is of kind {crawl.kind}")
     try:
         facts = json.loads(state.read_text(encoding="utf-8"))
         flags = [str(flag) for flag in facts["browser_flags"]]

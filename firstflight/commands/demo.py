@@ -525,10 +525,17 @@ def run(line: DemoRun, *, pages: str | None, browsers: int, months: int, sizes: 
         with line.part("crawl", line.bars("sites", visits)):
             line.step("list", "fetch", str(sites))
             for crawl in crawls:
-                named = ("--crawl", crawl.month, "--device", crawl.device, "--kind", crawl.kind)
-                few = () if crawl == last else ("--top", str(FEW_PAGES))
-                line.step("crawl", "plan", *named, "--list", str(sites), *few)
-                ways = ("--browsers", str(browsers), "--local-web", str(state))
+                named = (
+                    "--crawl",
+                    crawl.month,
+                    "--set",
+                    f"device={crawl.device}",
+                    "--set",
+                    f"kind={crawl.kind}",
+                )
+                few = () if crawl == last else ("--set", f"top={FEW_PAGES}")
+                line.step("crawl", "plan", *named, "--set", f"list={sites}", *few)
+                ways = ("--set", f"browsers={browsers}", "--set", f"local_web={state}")
                 line.step("crawl", "run", "--crawl", str(crawl), *ways)
     with line.part("release", line.commands(2 * len(crawls) + 2)):
         for crawl in crawls:

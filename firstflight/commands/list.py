@@ -62,7 +62,7 @@ def fetch_(
       firstflight list fetch tranco --id K2LPW
       firstflight list fetch crux --month 2026-10
       firstflight list fetch sites.txt
-      firstflight crawl plan --crawl 2026-11 --list tranco:K2LPW --top 10000
+      firstflight crawl plan --crawl 2026-11 --set list=tranco:K2LPW --set top=10000
     """
     if (list_id or day) and source != "tranco":
         raise click.UsageError("--id and --date are of tranco")

@@ -40,10 +40,6 @@ class Statement(click.ParamType[str]):
 
 
 MONTH = Pattern("YYYY-MM", r"[0-9]{4}-(0[1-9]|1[0-2])", "write a month as 2026-11")
-LABEL = Pattern("text", r"[a-z0-9][a-z0-9-]{0,31}", "write it in a-z, 0-9 and -, at most 32 of them")
-"""A part of a crawl's name, which stands in paths and between dots."""
-HEADER = Pattern("text", r"[!-~]([ -~]{0,498}[!-~])?", "write it in printable ASCII, at most 500 characters")
-"""A value of an HTTP header."""
 SERIES_NAME = Pattern(
     "text", r"[a-z0-9-]+(\.[a-z0-9-]+){3}", f"write a crawl's name without its month: {SERIES}"
 )

@@ -95,8 +95,8 @@ def crawl(server: World, folder: Path) -> None:
     Served(sites=server.sites, browser_flags=server.flags).write(state)
     for arguments in (
         ("list", "fetch", str(sites)),
-        ("crawl", "plan", "--crawl", MONTH, "--list", str(sites), "--kind", "localweb"),
-        ("crawl", "run", "--crawl", MONTH, "--browsers", "1", "--local-web", str(state)),
+        ("crawl", "plan", "--crawl", MONTH, "--set", f"list={sites}", "--set", "kind=localweb"),
+        ("crawl", "run", "--crawl", MONTH, "--set", "browsers=1", "--set", f"local_web={state}"),
         ("crawl", "seal", "--crawl", MONTH),
         ("release", "build", "--crawl", MONTH),
         ("database", "stop"),

@@ -100,7 +100,7 @@ def test_an_address_guard_that_cannot_be_is_a_warning_that_names_the_way_out(
     finding = checks.check_address_guard(settings)
     assert finding.state == "warning"
     assert "nftables" in finding.remedy
-    assert "--unfiltered-egress" in finding.remedy
+    assert "unfiltered_egress=true" in finding.remedy
 
 
 def test_a_data_folder_that_everybody_could_exchange_is_said_with_its_remedy(settings: Settings) -> None:

@@ -32,7 +32,7 @@ NOBODY = 65534
         ("report verson", "versions"),
         ("population lsit", "list"),
         ("database stpo", "stop"),
-        ("crawl run --browser 2", "--browsers"),
+        ("crawl run --until-empt", "--until-empty"),
     ],
 )
 def test_a_misspelt_word_has_a_suggestion_at_every_level(called: str, meant: str) -> None:
@@ -43,7 +43,7 @@ def test_a_misspelt_word_has_a_suggestion_at_every_level(called: str, meant: str
 
 @pytest.mark.parametrize(
     "command",
-    ["demo", "import pages", "database url", "crawl plan --crawl 2026-11 --list {folder}/sites.txt"],
+    ["demo", "import pages", "database url", "crawl plan --crawl 2026-11 --set list={folder}/sites.txt"],
 )
 @pytest.mark.parametrize("obstacle", ["closed", *thorough("file")])
 def test_a_data_folder_that_cannot_be_written_is_told_of_as_doctor_does(

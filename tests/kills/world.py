@@ -29,7 +29,7 @@ LIST, HAR = "sites.txt", "page.har"
 """Names of a list of sites and of a HAR file, beside the data folder."""
 
 COMMANDS = {
-    "plan": f"crawl plan --crawl 2027-01 --kind localweb --list {{folder}}/{LIST}",
+    "plan": f"crawl plan --crawl 2027-01 --set kind=localweb --set list={{folder}}/{LIST}",
     "build": f"release build --crawl {CRAWL} --version 2 --reason again",
     "publish": f"release publish --crawl {CRAWL}",
     "report": "report build --year 2026",

@@ -20,8 +20,8 @@ def command() -> None:
 
     \b
     Example:
-      firstflight crawl plan --crawl 2026-11 --list sites.txt --top 1000
-      firstflight crawl run --crawl 2026-11 --browsers 2 --minutes 30
+      firstflight crawl plan --crawl 2026-11 --set list=sites.txt --set top=1000
+      firstflight crawl run --crawl 2026-11 --set browsers=4
       firstflight crawl status --crawl 2026-11
       firstflight crawl gate --crawl 2026-11
       firstflight crawl seal --crawl 2026-11

@@ -1,13 +1,13 @@
 """`firstflight crawl gate` and `seal`: judge a crawl and close it."""
 
 import dataclasses
-from collections.abc import Callable
+from pathlib import Path
 
 import click
 
-from crawler.campaign.gate import Bounds, count_ends, describe_broken_bounds, find_clustered_failures
+from crawler.campaign.gate import count_ends, describe_broken_bounds, find_clustered_failures
 from crawler.campaign.seal import seal as seal_crawl
-from firstflight.commands.crawl.options import EXPECTED
+from firstflight.commands.crawl.options import EXPECTED, FILE, SETTINGS, read_asked
 from firstflight.commands.options import AS_JSON, CRAWL, show
 from firstflight.connect import database, database_to_read
 from firstflight.errors import one_line
@@ -17,54 +17,33 @@ from schema.crawls import name_of
 from storage.crawls import find_crawl
 
 
-def bound(option: str, name: str, text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make the option of a bound, with the bound's default."""
-    default = getattr(Bounds(), name)
-    share = click.FloatRange(0, 1)
-    return click.option(option, name, type=share, default=default, show_default=True, help=text)
-
-
 @click.command()
+@FILE
 @CRAWL
-@bound("--least-visited", "visited", "Smallest share of the sites with a final visit.")
-@bound(
-    "--least-answered",
-    "answered",
-    "Smallest share of the visited sites whose page answered, if only with an error.",
-)
-@bound("--least-covered", "covered", "Smallest share of the ok visits whose bytes are accounted for.")
-@bound("--most-our-fault", "our_fault", "Largest share of the visits that ended by a fault of ours.")
-@bound("--most-unresolved", "unresolved", "Largest share of the visited sites whose name did not resolve.")
-@bound(
-    "--most-uneven",
-    "uneven",
-    "False-positive rate of the search for failures that sites do not cause: windows of time, machines "
-    "and processes whose sites failed twice as often as the rest, and by 15 points; names that resolve less "
-    "than in other lanes or than in the crawl before of the same list; and names that resolve at a later "
-    "attempt alone. 0 for no search.",
-)
+@SETTINGS
 @AS_JSON
 @click.pass_obj
-def gate(settings: Settings, /, *, name: str, as_json: bool, **bounds: float) -> None:
+def gate(settings: Settings, *, file: Path | None, name: str, given: tuple[str, ...], as_json: bool) -> None:
     """Show how the sites of a crawl ended; exit code 1, with the reasons, if it is not good enough to be
     sealed.
 
-    It is not good enough if too many sites failed, or if failures cluster in a period, on a machine or in a
-    process, so that sites cannot be their cause. Visit the sites again in another crawl, or inspect the
-    failures and seal the crawl anyway.
+    FILE is that of `crawl plan`, whose table `gate` has the bounds. A crawl is not good enough if too many
+    sites failed, or if failures cluster in a period, on a machine or in a process, so that sites cannot be
+    their cause. Visit the sites again in another crawl, or inspect the failures and seal the crawl anyway.
 
     \b
     Example:
       firstflight crawl gate --crawl 2026-11
-      firstflight crawl gate --crawl 2026-11 --least-answered 0.4
+      firstflight crawl gate --crawl 2026-11 --set gate.answered=0.4
     """
+    bounds = read_asked(file, given).gate
     with one_line(*EXPECTED), database_to_read(settings) as engine, engine.connect() as connection:
         crawl = find_crawl(connection, name)
         counted = count_ends(connection, crawl)
-        crowds = find_clustered_failures(connection, crawl, Bounds(**bounds))
-        wrong = list(describe_broken_bounds(counted, Bounds(**bounds), crowds))
+        crowds = find_clustered_failures(connection, crawl, bounds)
+        wrong = list(describe_broken_bounds(counted, bounds, crowds))
         if crawl.sealed_at is None:
-            write_gated(connection, crawl, settings.progress, bounds=Bounds(**bounds), wrong=wrong)
+            write_gated(connection, crawl, settings.progress, bounds=bounds, wrong=wrong)
     outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in counted.outcomes.items()) or "none"
     show(
         {

@@ -1,19 +1,27 @@
-"""Options, checks of their values, and output that the commands of `firstflight crawl` share."""
+"""Options and expected errors that the commands of `firstflight crawl` share."""
 
-import math
+from collections.abc import Sequence
+from pathlib import Path
 
 import click
+import msgspec
 
 from crawler.errors import CrawlerError
+from firstflight.crawl_file import CrawlFile, read_crawl_file
+from firstflight.errors import one_line
 from storage.crawls import CrawlNotFound
 from storage.engine import DatabaseError
 
 EXPECTED = (CrawlerError, CrawlNotFound, DatabaseError)
 """Errors that end a command with one line and exit code 1."""
 
+FILE = click.argument("file", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
+SETTINGS = click.option(
+    "--set", "given", multiple=True, metavar="NAME=VALUE", help="A value in place of the file's. Repeatable."
+)
 
-def finite(_: click.Context, __: click.Parameter, value: float) -> float:
-    """Check that a number is finite: a range alone accepts "nan"."""
-    if not math.isfinite(value):
-        raise click.BadParameter("write a number")
-    return value
+
+def read_asked(file: Path | None, given: Sequence[str]) -> CrawlFile:
+    """Return the crawl that a file and settings describe; a wrong one ends the command with one line."""
+    with one_line(msgspec.ValidationError, ValueError, OSError):
+        return read_crawl_file(file, given)

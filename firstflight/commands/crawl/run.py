@@ -11,11 +11,11 @@ import click
 from sqlalchemy import Engine
 
 from crawler.campaign.plan import check_method
-from crawler.worker.claim_loop import DEFAULTS, QUEUE_EMPTY, STOPPED, TIME_OVER, Limits, Tally
+from crawler.worker.claim_loop import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
 from crawler.worker.claims import CrawlSealed, count_open_sites
 from crawler.worker.run import CrawlRun
 from crawler.worker.surroundings import Surroundings, find_web, set_up_surroundings
-from firstflight.commands.crawl.options import EXPECTED, finite
+from firstflight.commands.crawl.options import EXPECTED, FILE, SETTINGS, read_asked
 from firstflight.commands.options import AS_JSON, CRAWL, show
 from firstflight.connect import database, make_restarter
 from firstflight.crawl_log import JSON, TEXT, crawl_log
@@ -29,56 +29,9 @@ from storage.scratch import scratch_folder
 
 
 @click.command()
+@FILE
 @CRAWL
-@click.option(
-    "--browsers", type=click.IntRange(1, 64), default=2, show_default=True, help="Browsers side by side."
-)
-@click.option(
-    "--minutes",
-    type=click.FloatRange(0, min_open=True),
-    callback=finite,
-    default=30.0,
-    show_default=True,
-    help="Length of the run: no visit begins after it.",
-)
-@click.option(
-    "--local-web",
-    "state",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Crawl the local web that wrote this state file.",
-)
-@click.option(
-    "--pages-per-browser",
-    type=click.IntRange(1),
-    default=DEFAULTS.pages_per_browser,
-    show_default=True,
-    help="Pages after which a browser is replaced.",
-)
-@click.option(
-    "--browser-memory",
-    "browser_memory_mb",
-    type=click.IntRange(1),
-    default=DEFAULTS.browser_memory_mb,
-    show_default=True,
-    help="Memory of one browser's processes, in MB, above which it is replaced.",
-)
-@click.option(
-    "--database-patience",
-    "database_retry_s",
-    type=click.FloatRange(0),
-    callback=finite,
-    default=DEFAULTS.database_retry_s,
-    show_default=True,
-    help="Seconds for which an unreachable database is retried.",
-)
-@click.option(
-    "--unfiltered-egress",
-    "unfiltered",
-    is_flag=True,
-    help="Run without the address guard: pages reach loopback and private networks. "
-    "Recorded with every visit.",
-)
+@SETTINGS
 @click.option(
     "--until-empty",
     is_flag=True,
@@ -97,19 +50,15 @@ from storage.scratch import scratch_folder
 def run(
     ctx: click.Context,
     *,
+    file: Path | None,
     name: str,
-    state: Path | None,
-    pages_per_browser: int,
-    browser_memory_mb: int,
-    database_retry_s: float,
-    unfiltered: bool,
+    given: tuple[str, ...],
     until_empty: bool,
     log: str,
     as_json: bool,
-    browsers: int,
-    minutes: float,
 ) -> None:
-    """Visit the sites that are left of a crawl, until none is left or the minutes are over.
+    """Visit the sites that are left of a crawl, until none is left or the minutes are over. FILE is that of
+    `crawl plan`, of which browsers, minutes and what stands below them count.
 
     Any number of runs may share a crawl, on this machine or others. Ctrl-C gives back the visits in flight;
     the next run makes them. Pages reach the public Internet and nothing else, which needs root. While our own
@@ -118,26 +67,23 @@ def run(
 
     \b
     Example:
-      firstflight crawl run --crawl 2026-11 --browsers 2 --minutes 30
+      firstflight crawl run --crawl 2026-11 --set browsers=4 --set minutes=60
       firstflight crawl run --crawl 2026-11 --log json 2>> crawl.jsonl
     """
     settings: Settings = ctx.obj
+    asked = read_asked(file, given)
+    state = None if asked.local_web is None else Path(asked.local_web)
     tally, code = Tally(ended=QUEUE_EMPTY), 0
     with one_line(*EXPECTED), database(settings) as engine:
         with engine.connect() as connection:
             crawl = find_crawl(connection, name)
         if crawl.sealed_at is None:
-            with _surround(settings, crawl, state, unfiltered=unfiltered) as around:
-                limits = Limits(
-                    pages_per_browser=pages_per_browser,
-                    browser_memory_mb=browser_memory_mb,
-                    database_retry_s=database_retry_s,
-                )
+            with _surround(settings, crawl, state, unfiltered=asked.unfiltered_egress) as around:
                 run = CrawlRun(
                     surroundings=around,
-                    browsers=browsers,
-                    minutes=minutes,
-                    limits=limits,
+                    browsers=asked.browsers,
+                    minutes=asked.minutes,
+                    limits=asked.limits,
                     revive=make_restarter(settings),
                 )
                 tally, code = asyncio.run(_crawl(settings, engine, crawl, run, log=log))

@@ -94,7 +94,7 @@ def test_the_command_counts_final_visits_alone_and_refuses_by_the_bounds_that_ar
         "not good enough to be sealed: 66.6666 % of the visits that are ok have their bytes "
         "accounted for, and 95 % must"
     )
-    passed = run_gate(database_18, tmp_path, "--least-covered", "0.6", "--json")
+    passed = run_gate(database_18, tmp_path, "--set", "gate.covered=0.6", "--json")
     assert passed.exit_code == 0
     assert json.loads(passed.stdout)["shares"] == {
         "visited": 1,
@@ -120,7 +120,7 @@ def test_it_refuses_a_crawl_in_which_failures_crowd_and_says_where(
         in refused.stderr
     )
     assert "process" not in refused.stderr
-    passed = run_gate(database_18, tmp_path, "--most-uneven", "0", "--json")
+    passed = run_gate(database_18, tmp_path, "--set", "gate.uneven=0", "--json")
     assert (passed.exit_code, json.loads(passed.stdout)["uneven"]) == (0, [])
 
 

@@ -138,12 +138,17 @@ class Operator:
         sites = self.errors.with_name("sites.txt")
         sites.write_text("".join(f"s{n}.test\n" for n in range(1, self.order["sites"] + 1)))
         budget, attempts = str(self.order["budget_s"]), str(self.order["attempts"])
-        plan = ["plan", "--crawl", "2026-11", "--vantage", vantage, "--list", str(sites)]
-        assert self.firstflight(*plan, "--budget", budget, "--attempts", attempts).wait(60) == ENDED_WELL
+        plan = ["plan", "--crawl", "2026-11", "--set", f"vantage={vantage}", "--set", f"list={sites}"]
+        assert (
+            self.firstflight(*plan, "--set", f"budget_s={budget}", "--set", f"attempts={attempts}").wait(60)
+            == ENDED_WELL
+        )
         return f"2026-11.desktop.{vantage}"
 
     def lane(self, crawl: str) -> subprocess.Popen[bytes]:
-        return self.firstflight("run", "--crawl", crawl, "--browsers", "1", "--log", "json", "--until-empty")
+        return self.firstflight(
+            "run", "--crawl", crawl, "--set", "browsers=1", "--log", "json", "--until-empty"
+        )
 
     def crawl(self, vantage: str, between: Callable[[], None]) -> None:
         """Run a crawl to its end, calling `between` repeatedly."""

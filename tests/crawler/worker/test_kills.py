@@ -106,12 +106,14 @@ class Operator:
     def plan(self, flags: list[str]) -> None:
         (self.folder / "web.json").write_text(json.dumps({"browser_flags": flags}))
         (self.folder / "sites.txt").write_text("".join(f"s{rank}.test\n" for rank in PAGES))
-        plan = ["plan", "--list", str(self.folder / "sites.txt"), "--kind", "localweb"]
-        assert self.firstflight(*plan, "--budget", "20", "--attempts", "9").wait(180) == 0, self.read_log()
+        plan = ["plan", "--set", f"list={self.folder / 'sites.txt'}", "--set", "kind=localweb"]
+        assert self.firstflight(*plan, "--set", "budget_s=20", "--set", "attempts=9").wait(180) == 0, (
+            self.read_log()
+        )
 
     def run(self) -> subprocess.Popen[bytes]:
         return self.firstflight(
-            "run", "--local-web", str(self.folder / "web.json"), "--browsers", str(BROWSERS_EACH)
+            "run", "--set", f"local_web={self.folder / 'web.json'}", "--set", f"browsers={BROWSERS_EACH}"
         )
 
     def read_log(self) -> str:

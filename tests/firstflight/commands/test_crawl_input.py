@@ -44,8 +44,13 @@ def run(tmp_path: Path, database_18: Engine) -> Run:
     return firstflight
 
 
-def planned(run: Run, sites: Path, *more: str) -> Result:
-    return run("crawl", "plan", "--crawl", "2026-11", "--list", sites, *more)
+def settings(*values: str) -> list[str]:
+    """The values as options of the command line."""
+    return [word for value in values for word in ("--set", value)]
+
+
+def planned(run: Run, sites: Path, *more: str, options: tuple[str, ...] = ()) -> Result:
+    return run("crawl", "plan", "--crawl", "2026-11", *settings(f"list={sites}", *more), *options)
 
 
 def facts(result: Result) -> dict[str, Any]:
@@ -66,7 +71,7 @@ def failed(result: Result) -> str:
 def test_a_list_is_fetched_planned_and_counted(run: Run, sites: Path) -> None:
     fetched = facts(run("list", "fetch", sites, "--json"))
     assert (fetched["entries"], fetched["first"], fetched["last"]) == (3, "a.test", "c.test")
-    plan = facts(planned(run, sites, "--top", "2", "--json"))
+    plan = facts(planned(run, sites, "top=2", options=("--json",)))
     assert plan == {
         "crawl": "2026-11.desktop.local.tcp.web",
         "new": True,
@@ -86,15 +91,15 @@ def test_the_same_plan_again_says_so_and_another_is_an_error(run: Run, sites: Pa
     again = planned(run, sites)
     assert again.exit_code == 0
     assert "exists already" in again.stdout
-    assert "with attempts 2, not 3" in failed(planned(run, sites, "--attempts", "3"))
+    assert "with attempts 2, not 3" in failed(planned(run, sites, "attempts=3"))
 
 
 def test_the_newest_list_is_fetched_once_a_month_and_else_the_last_is_planned_with_a_warning(
     run: Run, tmp_path: Path, database_18: Engine
 ) -> None:
     def plan(month: str, *more: str, mirror: str) -> Result:
-        named = ("crawl", "plan", "--crawl", month, "--list", "tranco", "--top", "2", "--json")
-        return run(*named, *more, FIRSTFLIGHT_LIST_MIRROR=mirror)
+        named = ("crawl", "plan", "--crawl", month, *settings("list=tranco", "top=2", *more), "--json")
+        return run(*named, FIRSTFLIGHT_LIST_MIRROR=mirror)
 
     nowhere = "http://127.0.0.1:9"
     line = failed(plan("2026-10", mirror=nowhere))
@@ -104,7 +109,7 @@ def test_the_newest_list_is_fetched_once_a_month_and_else_the_last_is_planned_wi
         desktop = facts(plan("2026-10", mirror=server.url))
         assert (desktop["list"], desktop["sites"]) == ("tranco:K2LPW-top2", 2)
         server.tranco_id = "NEWER"
-        mobile = facts(plan("2026-10", "--device", "mobile", mirror=server.url))
+        mobile = facts(plan("2026-10", "device=mobile", mirror=server.url))
         assert (mobile["list"], mobile["checksum"]) == (desktop["list"], desktop["checksum"])
         assert facts(plan("2026-10", mirror=server.url))["new"] is False
         assert facts(plan("2026-11", mirror=server.url))["list"] == "tranco:NEWER-top2"
@@ -125,20 +130,15 @@ def test_device_user_agent_and_contact_are_planned_and_the_contact_has_a_setting
     run: Run, sites: Path, database_18: Engine
 ) -> None:
     own = (
-        "--loads",
-        "3",
-        "--inner",
-        "1",
-        "--device",
-        "mobile",
-        "--user-agent",
-        "Ours/1.0",
-        "--contact",
-        "https://a.test/why",
+        "loads=3",
+        "inner_pages=1",
+        "device=mobile",
+        "user_agent=Ours/1.0",
+        "contact_url=https://a.test/why",
     )
-    assert facts(planned(run, sites, *own, "--json"))["crawl"] == "2026-11.mobile.local.tcp.web"
+    assert facts(planned(run, sites, *own, options=("--json",)))["crawl"] == "2026-11.mobile.local.tcp.web"
     setting = {"FIRSTFLIGHT_CONTACT_URL": "https://b.test/"}
-    assert run("crawl", "plan", "--crawl", "2026-12", "--list", sites, **setting).exit_code == 0
+    assert run("crawl", "plan", "--crawl", "2026-12", "--set", f"list={sites}", **setting).exit_code == 0
     columns = "loads, inner_pages, device, user_agent_planned, contact_url, user_agent"
     with database_18.connect() as connection:
         rows = connection.execute(text(f"SELECT {columns} FROM crawl ORDER BY id")).all()
@@ -146,7 +146,9 @@ def test_device_user_agent_and_contact_are_planned_and_the_contact_has_a_setting
         (3, 1, "mobile", "Ours/1.0", "https://a.test/why", None),
         (1, 0, "desktop", None, "https://b.test/", None),
     ]
-    wrong = run("crawl", "plan", "--crawl", "2027-01", "--list", sites, FIRSTFLIGHT_CONTACT_URL="me@b.test")
+    wrong = run(
+        "crawl", "plan", "--crawl", "2027-01", "--set", f"list={sites}", FIRSTFLIGHT_CONTACT_URL="me@b.test"
+    )
     assert "'me@b.test' cannot stand in a User-Agent" in failed(wrong)
 
 
@@ -182,22 +184,52 @@ def test_an_unknown_crawl_is_one_line(run: Run, action: str) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        ("--crawl", "2026-13"),
-        ("--crawl", "November"),
-        ("--vantage", "../up"),
-        ("--top", "0"),
-        ("--budget", "0"),
-        ("--budget", "nan"),
-        ("--attempts", "10"),
-        ("--kind", "other"),
-        ("--device", "fridge"),
-        ("--loads", "0"),
-        ("--inner", "-1"),
-        ("--user-agent", "a\r\nX: y"),
+        "vantage=../up",
+        "top=0",
+        "budget_s=0",
+        "budget_s=nan",
+        "attempts=10",
+        "kind=other",
+        "device=fridge",
+        "loads=0",
+        "inner_pages=-1",
+        "user_agent=a\r\nX: y",
+        "gate.visited=1.1",
+        "gate.visited=nan",
+        "gate.vistied=1",
+        "tops=3",
+        "top",
     ],
 )
-def test_an_option_out_of_its_range_is_a_usage_error(run: Run, sites: Path, wrong: tuple[str, str]) -> None:
-    assert planned(run, sites, *wrong).exit_code == 2
+def test_a_value_out_of_its_range_or_of_no_field_is_one_line_that_names_it(
+    run: Run, sites: Path, wrong: str
+) -> None:
+    line = failed(planned(run, sites, wrong))
+    assert wrong.partition("=")[0].rpartition(".")[2] in line
+
+
+@pytest.mark.parametrize("month", ["2026-13", "November"])
+def test_what_is_no_month_is_a_usage_error(run: Run, sites: Path, month: str) -> None:
+    assert run("crawl", "plan", "--crawl", month, "--set", f"list={sites}").exit_code == 2
+
+
+def test_one_file_describes_the_plan_the_run_and_the_gate_and_settings_stand_above_it(
+    run: Run, sites: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "crawl.toml"
+    file.write_text(f'list = "{sites}"\ntop = 2\nkind = "localweb"\n[gate]\nvisited = 0\n')
+    plan = facts(run("crawl", "plan", file, "--crawl", "2026-11", "--set", "top=1", "--json"))
+    assert (plan["crawl"], plan["sites"]) == ("2026-11.desktop.local.tcp.localweb", 1)
+    assert "name its FILE by --set local_web=FILE" in failed(run("crawl", "run", file, "--crawl", "2026-11"))
+    of_all = run("crawl", "gate", "--crawl", "2026-11")
+    assert "0 % of the sites have a final visit, and 100 % must" in of_all.stderr
+    by_file = run("crawl", "gate", file, "--crawl", "2026-11")
+    assert "sites have a final visit" not in by_file.stderr
+    file.write_text("list = ")
+    assert "crawl.toml" in failed(run("crawl", "plan", file, "--crawl", "2026-11"))
+    assert "nowhere.toml" in failed(run("crawl", "plan", tmp_path / "nowhere.toml", "--crawl", "2026-11"))
+    schema = json.loads(run("crawl", "plan", "--schema").stdout)
+    assert "gate" in json.dumps(schema)
 
 
 @pytest.mark.parametrize("arguments", [("list",), ("status", "--crawl", "2026-11")])
@@ -221,11 +253,11 @@ def test_a_local_web_and_a_crawl_of_the_live_web_do_not_mix(run: Run, sites: Pat
     state = tmp_path / "state.json"
     state.write_text('{"browser_flags": []}')
     planned(run, sites)
-    mixed = run("crawl", "run", "--crawl", "2026-11", "--local-web", state)
-    assert "--local-web is for crawls of kind localweb" in failed(mixed)
-    planned(run, sites, "--kind", "localweb")
+    mixed = run("crawl", "run", "--crawl", "2026-11", "--set", f"local_web={state}")
+    assert "local_web is for crawls of kind localweb" in failed(mixed)
+    planned(run, sites, "kind=localweb")
     name = "2026-11.desktop.local.tcp.localweb"
-    assert "name its FILE by --local-web" in failed(run("crawl", "run", "--crawl", name))
+    assert "name its FILE by --set local_web=FILE" in failed(run("crawl", "run", "--crawl", name))
 
 
 @pytest.mark.parametrize("content", [None, "not json", "[]", '{"sites": []}', '{"browser_flags": 3}'])
@@ -235,8 +267,8 @@ def test_a_state_of_no_local_web_is_one_line(
     state = tmp_path / "state.json"
     if content is not None:
         state.write_text(content)
-    planned(run, sites, "--kind", "localweb")
-    assert "state" in failed(run("crawl", "run", "--crawl", "2026-11", "--local-web", state))
+    planned(run, sites, "kind=localweb")
+    assert "state" in failed(run("crawl", "run", "--crawl", "2026-11", "--set", f"local_web={state}"))
 
 
 def test_an_open_crawl_is_not_sealed_and_a_sealed_one_not_run(

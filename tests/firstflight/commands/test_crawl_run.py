@@ -48,6 +48,11 @@ def reset(connection: socket.socket) -> None:
     connection.close()
 
 
+def settings(*values: str) -> list[str]:
+    """The values as options of the command line."""
+    return [word for value in values for word in ("--set", value)]
+
+
 class Operator:
     """Plans and runs a crawl of two sites that both lead to one port."""
 
@@ -66,16 +71,23 @@ class Operator:
             facts["canaries"] = [f"http://127.0.0.1:{canary}/"]
         self.state.write_text(json.dumps(facts))
         (folder / "sites.txt").write_text("a.test\nb.test\n")
-        plan = ["--list", str(folder / "sites.txt"), "--kind", "localweb", "--budget", "5"]
-        plan += ["--attempts", str(attempts)]
-        assert self.do("plan", *plan).exit_code == 0
+        plan = [f"list={folder / 'sites.txt'}", "kind=localweb", "budget_s=5", f"attempts={attempts}"]
+        assert self.do("plan", *settings(*plan)).exit_code == 0
 
     def do(self, action: str, *arguments: str, crawl: str = "2026-11") -> Result:
         """Run a command that needs no process of its own."""
         return CliRunner().invoke(main, ["crawl", action, "--crawl", crawl, *arguments], env=self.environment)
 
     def run(self, *arguments: str) -> subprocess.Popen[str]:
-        call = ["crawl", "run", "--crawl", "2026-11", "--local-web", str(self.state), "--json", *arguments]
+        call = [
+            "crawl",
+            "run",
+            "--crawl",
+            "2026-11",
+            *settings(f"local_web={self.state}"),
+            "--json",
+            *arguments,
+        ]
         return subprocess.Popen(
             [sys.executable, "-m", "firstflight", *call],
             env=self.environment,
@@ -158,7 +170,7 @@ def test_a_server_that_resets_is_an_outcome_not_an_error(tmp_path: Path, databas
 def test_a_run_whose_time_is_over_asks_to_be_started_again(tmp_path: Path, database_18: Engine) -> None:
     with server(reset) as port:
         operator = Operator(tmp_path, database_18, port)
-        late = operator.run("--minutes", "0.0001", "--until-empty")
+        late = operator.run("--set", "minutes=0.0001", "--until-empty")
         output, errors = late.communicate(timeout=120)
     assert (late.returncode, json.loads(output)["ended"]) == (75, "time over"), errors
     assert operator.ask("SELECT count(owner), count(final_visit_id) FROM site") == [(0, 0)]
@@ -217,7 +229,7 @@ def test_a_crawler_that_is_killed_before_a_canary_answers_has_written_no_failure
 def test_a_malformed_canary_is_one_line(tmp_path: Path, database_18: Engine) -> None:
     operator = Operator(tmp_path, database_18, 9)
     operator.environment["FIRSTFLIGHT_CANARIES"] = "https://a.test/"
-    plan = ["--list", str(tmp_path / "sites.txt"), "--vantage", "live"]
+    plan = settings(f"list={tmp_path / 'sites.txt'}", "vantage=live")
     assert operator.do("plan", *plan).exit_code == 0
     done = operator.do("run", crawl="2026-11.desktop.live")
     assert done.exit_code == 1

@@ -178,7 +178,7 @@ def test_the_opt_out_list_keeps_it_out_of_later_plans_by_its_hash(world: World) 
     )
     sites = world.data / "later.txt"
     sites.write_text(f"{HOST}\nsite1.test\n")
-    planned = run(world, "crawl", "plan", "--crawl", "2026-12", "--list", str(sites), "--json")
+    planned = run(world, "crawl", "plan", "--crawl", "2026-12", "--set", f"list={sites}", "--json")
     assert planned.exit_code == 0, planned.output
     assert json.loads(planned.stdout)["sites"] == 1
     assert len(lists.read_list(sites).entries) == 2
