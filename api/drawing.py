@@ -4,6 +4,8 @@ Vega, which vl-convert runs, holds Python's lock while it draws: in the service'
 would be answered meanwhile, and nothing could end it. The process begins with the first drawing.
 """
 
+from __future__ import annotations
+
 import atexit
 import functools
 import importlib.metadata
@@ -14,10 +16,16 @@ import threading
 from collections.abc import Callable
 from multiprocessing.pool import Pool
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from fastapi import Query
+from fastapi.responses import Response
 
 from api.computing import current, too_costly
 from storage.staging import write_whole
+
+if TYPE_CHECKING:
+    import altair as alt
 
 T = TypeVar("T")
 
@@ -66,6 +74,31 @@ def draw(function: Callable[..., T], *arguments: object, limit_s: float = LIMIT_
             pool.terminate()
             _process.cache_clear()
             raise too_costly(f"more than {limit_s:g} s of drawing") from None
+
+
+NARROW, WIDE = 352, 640
+"""Widths of figures of pages in CSS pixels: for phones, and for everything wider."""
+
+WidthQuery = Annotated[int, Query(ge=320, le=1920, description="width in CSS pixels")]
+
+FIGURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""Content-Security-Policy of an SVG, whose styles are within it; other sites may show it."""
+
+
+def as_svg(chart: alt.TopLevelMixin) -> str:
+    """Return a chart as a file for both colour schemes; in the process apart."""
+    from figures import rendering
+
+    return rendering.for_both_schemes(rendering.bare(rendering.with_widths(rendering.svg(chart))))
+
+
+def svg_response(function: Callable[..., str], *arguments: object) -> Response:
+    """Return the SVG that `function` draws of its arguments, as an answer."""
+    return Response(
+        draw(function, *arguments),
+        media_type="image/svg+xml",
+        headers={"Content-Security-Policy": FIGURE_POLICY},
+    )
 
 
 def bundle() -> str:

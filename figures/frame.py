@@ -43,7 +43,7 @@ class Frame:
     """The words and the width of a figure."""
 
     title: str
-    """The finding; it never states what an interval leaves open."""
+    """The finding; it never states what an interval leaves open. Empty on a page whose heading states it."""
     subtitle: str = ""
     """What is drawn, and of what."""
     source: str = ""
@@ -122,7 +122,7 @@ def compose(
     drawn: AltairChart = alt.layer(
         *layers,
         *words,
-        title=_title(frame, inner),
+        title=_title(frame, inner) if frame.title else alt.Undefined,
         width=inner,
         height=height,
         autosize=alt.AutoSizeParams(type="fit-x"),

@@ -6,6 +6,7 @@ Charts have the colours of light ground. Those of dark ground stand in their pla
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import re
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import vl_convert
 from PIL import Image
 
+from figures.text import text_width
 from figures.theme import DARK, FONT, LIGHT, Theme
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ UNPAINTED = re.compile(
 )
 """Paths of Vega's groups that have neither a colour nor a line."""
 
+TEXTS = re.compile(r'<text ([^>]*font-size="([\d.]+)px"[^>]*)>([^<]+)</text>')
+
 TAG = re.compile(r"<[a-z][^<>]*>")
 
 NOT_DRAWN = re.compile(
@@ -74,6 +78,22 @@ def svg(chart: alt.TopLevelMixin | str, scheme: Scheme = "light") -> str:
     family = f' font-family="{FONT}"'
     whole = drawn.replace(family, "").replace("<svg ", f"<svg{family} ", 1)
     return PLACES.sub(lambda place: LONG.sub(lambda number: f"{float(number[0]):.2f}", place[0]), whole)
+
+
+def with_widths(drawing: str) -> str:
+    """Return a drawing whose texts have their widths, so that none is cut or covers another on a machine
+    without its font, whose letters are wider.
+
+    >>> with_widths('<text font-size="10px">IW 10</text>')
+    '<text font-size="10px" textLength="26.12" lengthAdjust="spacingAndGlyphs">IW 10</text>'
+    """
+    return TEXTS.sub(_with_width, drawing)
+
+
+def _with_width(found: re.Match[str]) -> str:
+    look, size, text = found[1], float(found[2]), found[3]
+    width = text_width(html.unescape(text), size, is_bold='font-weight="bold"' in look)
+    return f'<text {look} textLength="{width:g}" lengthAdjust="spacingAndGlyphs">{text}</text>'
 
 
 def bare(drawing: str) -> str:

@@ -1,6 +1,7 @@
 """Figures of values over the years, and of the same things then and now."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,9 @@ from figures.frame import TEXT, AltairChart, Frame, Room, compose, looks_of, of_
 from figures.text import LEADING, spread, text_width
 from figures.theme import Look
 from releases.formatting import quantity
+
+MARKED = 24
+"""Most joined values of a name that have marks: more would cover their line."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,14 +59,19 @@ def over_time(
     domain: tuple[float, float] | None = None,
     height: float | None = None,
 ) -> AltairChart:
-    """Draw series over years, each named at its end; `domain` has the ends of the upright axis."""
+    """Draw series over years, each named at its end; `domain` has the ends of the upright axis.
+
+    Series of one name are pieces of one, between which nothing is joined. Joined values have marks unless
+    there are more than MARKED of the name.
+    """
     height = height or (240 if frame.is_narrow else 340)
     values = [
         end for each in series for point in each.points for end in (point.value, point.upper or point.value)
     ]
     low, high = domain or (0.0, 100.0 if unit == "%" else 1.06 * max(values))
-    names = [each.name for each in series]
+    names = list(dict.fromkeys(each.name for each in series))
     looks = looks_of(names)
+    counts = Counter(each.name for each in series for _ in each.points)
     ends = {each.name: each.points[-1].value for each in series}
     room = Room(left=LEFT, right=14 + max(text_width(name, TEXT, is_bold=True) for name in names))
     years = [point.at for each in series for point in each.points]
@@ -100,6 +109,8 @@ def over_time(
                 x=alt.X("at:Q", **x), y=alt.Y("lower:Q", **y), y2=alt.Y2("upper:Q")
             )
         )
+        if each.is_joined and counts[each.name] > MARKED and len(rows) > 1:
+            continue
         marks = base.mark_point(color=look.colour, shape=look.shape, filled=True, size=50, opacity=1)
         told = [alt.Tooltip("series:N"), alt.Tooltip("label:N"), alt.Tooltip("value:Q", format=",.3~r")]
         layers.append(marks.encode(x=alt.X("at:Q", **x), y=alt.Y("value:Q", **y), tooltip=told))
