@@ -139,6 +139,7 @@ FROM facts LEFT JOIN shares USING (rank) LEFT JOIN before ON before.host = facts
 WHERE ($stratum IS NULL OR rank_stratum = $stratum)
   AND (NOT $has_items OR responses IS NOT NULL)
   AND ($part = '' OR contains(facts.host, $part))
+  AND ($least = 0 OR responses - unknown >= $least)
 ORDER BY {order}facts.rank
 """
 
@@ -177,17 +178,18 @@ class SiteTables:
         window_bytes: int,
         *,
         part: str = "",
+        least: int = 0,
         sort: str = "rank",
     ) -> pa.Table:
         """The rows of a release, of SITE_ROW; Problem if a file is not the published one.
 
-        `part` is of the names of the sites. `sort` is a column, after a minus from the largest; nulls come
-        last.
+        `part` is of the names of the sites, and `least` the least number of their responses of known size.
+        `sort` is a column, after a minus from the largest; nulls come last.
         """
         facts, shares = self._facts(version), self._shares(version, stratum, window_bytes)
         earlier = self._earlier(before, stratum, window_bytes)
         has_items = not stratum.is_whole and set(stratum.fixed) != {"rank_stratum"}
-        values = {"stratum": stratum.rank_stratum, "has_items": has_items, "part": part}
+        values = {"stratum": stratum.rank_stratum, "has_items": has_items, "part": part, "least": least}
         with self._cursor(facts=facts, shares=shares, before=earlier) as cursor:
             sql = TABLE.format(order=order_of(sort))
             return cursor.sql(sql, params=values).to_arrow_table().cast(SITE_ROW)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import idna
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -31,7 +32,7 @@ from api.routes.parameters import (
     ShelfDep,
     VersionQuery,
 )
-from api.routes.provenance import best_first, provenance, relate_to_release, release_asked_for
+from api.routes.provenance import best_first, citation, provenance, relate_to_release, release_asked_for
 from api.routes.strata import Asked
 from api.routes.v1 import with_json
 from api.rows.cursors import cursor_of, key_of
@@ -117,6 +118,17 @@ BeforeQuery = Annotated[
 ]
 
 
+LeastQuery = Annotated[
+    int,
+    Query(
+        ge=0,
+        le=1_000_000,
+        description="least number of responses of known size that a site has: a share of few says little",
+        examples=[10],
+    ),
+]
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class SitesAsked:
     """The table of sites that a request asks for."""
@@ -127,6 +139,8 @@ class SitesAsked:
     iw: int
     mss: int
     part: str
+    least: int
+    """Least number of responses of known size."""
     sort: str
     cursor: str | None
 
@@ -134,7 +148,8 @@ class SitesAsked:
     def query(self) -> dict[str, str | int]:
         """The choice as parameters of an address that later releases do not change; without the cursor."""
         chosen = {"iw": self.iw, "mss": self.mss, "sort": self.sort, **self.stratum.parameters()}
-        return {**self.pins, **chosen} | ({"q": self.part} if self.part else {})
+        least = {"responses_at_least": self.least} if self.least else {}
+        return {**self.pins, **chosen, **least} | ({"q": self.part} if self.part else {})
 
     @property
     def pins(self) -> dict[str, str | int]:
@@ -149,7 +164,9 @@ class SitesAsked:
             return SITE_ROW.empty_table()
         tables = service_of(request).sites
         stratum, window_bytes = self.stratum.stratum, self.iw * self.mss
-        return tables.of(self.version, self.before, stratum, window_bytes, part=self.part, sort=self.sort)
+        return tables.of(
+            self.version, self.before, stratum, window_bytes, part=self.part, least=self.least, sort=self.sort
+        )
 
     def page(self, rows: pa.Table, limit: int) -> tuple[pa.Table, str | None]:
         """At most `limit` rows of those behind the cursor, and the cursor of the next page."""
@@ -192,6 +209,7 @@ async def asked_sites(
     iw: OneWindowQuery = DEFAULT_WINDOWS[-1],
     mss: MssQuery = MSS_FIG1,
     q: PartQuery = "",
+    responses_at_least: LeastQuery = 0,
     sort: SortQuery = "rank",
     cursor: CursorQuery = None,
 ) -> SitesAsked | None:
@@ -213,6 +231,7 @@ async def asked_sites(
         iw=iw,
         mss=mss,
         part=q,
+        least=responses_at_least,
         sort=sort,
         cursor=cursor,
     )
@@ -259,7 +278,7 @@ def site_table(
 
     `sort=share` begins with the sites of which least fits. With a stratum of responses, sites without such
     responses are left out. JSON comes in pages: follow `next`. The other formats have all rows unless
-    `limit` asks for a page.
+    `limit` asks for a page, and in each row which release it is of and how to cite that.
     """
     if asked is None:
         raise Problem("no-such-crawl", "no release has a table of sites yet")
@@ -286,12 +305,29 @@ def site_table(
         return Response(content, media_type=JSON.media_type)
     if wanted == CSV:
         relate_help_with_csv(request)
+    shown = with_source(shown, asked.version)
     name = f"{asked.version.crawl}.v{asked.version.version}.sites.{wanted.suffix}"
     return Response(
         b"".join(encoded(wanted, _batches(shown, wanted), shown.schema)),
         media_type=wanted.media_type,
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
+
+
+SOURCE = pa.schema(
+    [
+        pa.field("release", pa.string(), metadata={"comment": "crawl and version of the release"}),
+        pa.field("cite_as", pa.string(), metadata={"comment": "how to cite the release"}),
+    ]
+)
+"""Columns of a copy that leaves the service, behind those of SITE_ROW."""
+
+
+def with_source(rows: pa.Table, version: Version) -> pa.Table:
+    """Rows with the release that they are of, and how to cite it."""
+    for field, text in zip(SOURCE, (version.name, citation(version)), strict=True):
+        rows = rows.append_column(field, pa.array(np.full(len(rows), text), pa.string()))
+    return rows
 
 
 def _batches(rows: pa.Table, wanted: Format) -> Iterable[pa.RecordBatch]:

@@ -1,5 +1,6 @@
 """The pages of sites: the table of a release's sites, a site over the months, and its page loads."""
 
+import dataclasses
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
@@ -35,6 +36,10 @@ WINDOW_BYTES = IW * MSS_FIG1
 PAGE_ROWS = 50
 """Rows of a page of the table."""
 
+LEAST = 10
+"""Least number of responses of a site on the page, unless another is asked for or the site is named: of one
+response either all fit or none."""
+
 
 @router.get("/sites", name="sites")
 def sites(request: Request, shelf: ShelfDep, asked: AskedSites) -> Response:
@@ -45,6 +50,8 @@ def sites(request: Request, shelf: ShelfDep, asked: AskedSites) -> Response:
     releases = with_sites(request, shelf)
     if asked.part and (host := tables.find(releases, spellings(asked.part))):
         raise Elsewhere(request.app.url_path_for("site_page", host=quote(host, safe="")))
+    if not asked.part and "responses_at_least" not in request.query_params:
+        asked = dataclasses.replace(asked, least=LEAST)
     rows = asked.rows(request)
     shown, cursor = asked.page(rows, PAGE_ROWS)
 

@@ -137,25 +137,42 @@ def test_every_format_has_the_same_rows(three: Path) -> None:
         expected = asked(client, sort="share")
         query = {"crawl": CRAWL, "sort": "share"}
         parquet = client.get("/v1/sites.parquet", params=query)
-        assert pq.read_table(io.BytesIO(parquet.content)).to_pylist() == expected
-        assert pq.read_schema(io.BytesIO(parquet.content)).names == SITE_ROW.names
+        table = pq.read_table(io.BytesIO(parquet.content))
+        assert table.select(SITE_ROW.names).to_pylist() == expected
         text = client.get("/v1/sites.csv", params=query)
         assert [row["host"] for row in csv.DictReader(io.StringIO(text.text))] == [
             row["host"] for row in expected
         ]
         assert 'rel="cite-as"' in text.headers["link"]
+        copied = {(row["release"], row["cite_as"]) for row in csv.DictReader(io.StringIO(text.text))}
+        source = client.get("/v1/sites", params=query).json()["provenance"]
+        assert copied == {(f"{source['crawl']}/v{source['version']}", source["cite_as"])}
         assert_problem(client.get("/v1/sites.xml", params=query), "no-such-format", 404)
 
 
 def test_the_page_answers_which_sites_are_worst_by_a_click(three: Path) -> None:
     with serving(three) as client:
-        first = read(client, "/sites")
+        first = read(client, "/sites?responses_at_least=1")
         (worst,) = re.findall(r'<a href="([^"]*)">Least that fits first</a>', first)
         page = read(client, worst.replace("&amp;", "&"))
         assert [row[""] for row in rows(page, "Sites")] == ["1. site2.test", "3. site3.test", "2. site1.test"]
         assert rows(page, "Sites")[0]["change"] == "\N{MINUS SIGN}50.0 points"
         (command,) = re.findall(r'curl -sS "([^"]*)"', page)
         assert client.get(command.replace("&amp;", "&")).text.count("\n") == 4
+
+
+def test_sites_of_few_responses_are_left_out_of_the_page_unless_they_are_asked_for(three: Path) -> None:
+    with serving(three) as client:
+        every = asked(client)
+        known = {
+            row["host"]: row["responses"] - row["unknown"] for row in every if row["responses"] is not None
+        }
+        most = max(known.values())
+        at_least = asked(client, responses_at_least=most)
+        assert [row["host"] for row in at_least] == [host for host, count in known.items() if count == most]
+        assert "No site of this release matches" in read(client, "/sites")
+        assert len(rows(read(client, "/sites?responses_at_least=0"), "Sites")) == len(every)
+        assert len(rows(read(client, "/sites?q=site"), "Sites")) == len(every)
 
 
 def test_a_part_of_a_name_narrows_the_table(three: Path) -> None:
@@ -170,7 +187,7 @@ def test_a_release_without_names_has_its_sites_by_number_and_no_change(tmp_path:
     for crawl in (before, RECORDED):
         write_crawl(releases, crawl, sizes([1000, 1000], [90_000, 1], hosts="page-{}.invalid"))
     with serving(releases) as client:
-        page = read(client, f"/sites?crawl={RECORDED}")
+        page = read(client, f"/sites?crawl={RECORDED}&responses_at_least=1")
         assert "Sites by number." in page
         assert [row[""] for row in rows(page, "Sites")] == ["1. page 1", "2. page 2"]
         assert "change" not in rows(page, "Sites")[0]
