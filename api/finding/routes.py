@@ -67,6 +67,7 @@ def search(
             sites=_sites(request, shelf, q) if words else [],
             measures=search_measures(words) if words else [],
             columns=search_columns(words) if words else [],
+            pages=search_pages(words) if words else [],
             documents=search_documents(words, request.scope["base_url"]) if words else [],
             newest=newest[0] if newest else None,
         )
@@ -230,6 +231,25 @@ def search_measures(words: Sequence[str]) -> list[tuple[str, str]]:
         for name, text in MEASURES.items()
         if _has(words, f"{name} {name.replace('_', ' ')} {text} {ALSO_CALLED.get(name, '')}")
     ]
+
+
+FOUND = {
+    "explorer": (
+        "Explorer",
+        "distributions as charts (CDF, histogram, quantiles), by release, device, protocol, type and rank",
+    ),
+    "sites": ("Sites", "every site of a release: what fits, page weight, first flight, initcwnd of servers"),
+    "releases_index": ("Releases", "the data to download, as Parquet and CSV, with checksums and recipes"),
+    "reports_index": ("Reports", "each year's answer with its evidence: the recommended initcwnd"),
+    "over_the_years": ("Over the years", "the same sites then and now; page weight by HTTP Archive"),
+    "docs": ("API", "every call with its parameters; OpenAPI"),
+}
+"""Pages of the service by their routes: title, and what they have, in the words that people look for."""
+
+
+def search_pages(words: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Route, title and content of the pages that have every word."""
+    return [(route, *said) for route, said in FOUND.items() if _has(words, " ".join(said))]
 
 
 def search_columns(words: Sequence[str]) -> list[tuple[str, str, str]]:

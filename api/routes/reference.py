@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from api.http.links import relate
-from api.http.problems import Problem
+from api.http.problems import Elsewhere, Problem
 from api.routes.pages import page
 from api.routes.parameters import ShelfDep
 from api.routes.provenance import best_first
@@ -50,6 +50,12 @@ def openapi(request: Request, shelf: ShelfDep) -> JSONResponse:
         for path, operations in document["paths"].items()
     }
     return JSONResponse(document | {"paths": paths})
+
+
+@router.get("/v1", name="v1", response_class=Response)
+def begin(request: Request) -> Response:
+    """Redirect from where the API's addresses begin to its calls."""
+    raise Elsewhere(request.app.url_path_for("docs"))
 
 
 @router.get("/docs", name="docs")

@@ -94,6 +94,8 @@ def test_the_search_finds_sites_measures_columns_and_sections_of_documents(data_
         ("initcwnd", "/documents/glossary"),
         ("initcwnd", "/documents/methods#the-lab"),
         ("histogram", "/documents/glossary"),
+        ("histogram", "/explore"),
+        ("initcwnd", "/sites"),
         ("page weight", "measure=pages"),
     ],
 )
