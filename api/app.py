@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI
 
+from api import home, release_pages
 from api.contact import NOBODY, Contact
 from api.crawls import routes as crawls
 from api.documents import routes as documents
@@ -50,11 +51,13 @@ ROUTERS = (
     changes.router,
     first_flight.router,
     citations.router,
-    outside_routes.router,
+    *outside_routes.ROUTERS,
     documents.router,
+    release_pages.router,
     *files.ROUTERS,
     citations.pages,
     *annual_reports.ROUTERS,
+    home.router,
     pages.router,
     explorer.router,
     site_pages.router,

@@ -11,8 +11,6 @@ from api.http.links import relate
 from api.http.problems import Elsewhere, Problem
 from api.routes.files import MEDIA_TYPES
 from api.routes.pages import page
-from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
-from api.routes.provenance import relate_to_release
 from api.service import Kept
 from releases.citation.licences import licence_page
 from schema.computed_tables import MEASURES
@@ -49,22 +47,6 @@ def document(request: Request, name: str) -> Response:
         return show_document(request, name)
     relate(request, "license", licence_page(LICENCE))
     return Response(shelved.content(name), media_type=MEDIA_TYPES[Path(name).suffix])
-
-
-@router.get("/releases/{crawl}/v{version}/use", name="use_release")
-def use_release(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath) -> Response:
-    """The recipes for one release, with the addresses of this one."""
-    from api.documents import rendering
-
-    release = shelf.version(crawl, version)
-    relate_to_release(request, release)
-    recipes = shelved.section("recipes", "One release, by URL").replace("\n### ", "\n## ")
-    base = request.app.url_path_for("documents")
-    rendered = rendering.render(f"# Recipes\n{recipes}", source=shelved.sources()["recipes"], base=base)
-    # In an address the name of a crawl is quoted, and so nothing else in a command.
-    named = f"{quote(str(release.crawl))}/v{release.version}"
-    html = shelved.addressed(rendered.html, request.scope["base_url"]).replace(shelved.EXAMPLE_RELEASE, named)
-    return page(request, "use.html", manifest=release.readable.manifest, html=html)
 
 
 def show_document(request: Request, name: str) -> Response:

@@ -1,13 +1,16 @@
 """What a larger window does to pages of 2019 and of 2025 over the same networks: its numbers."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from api.outside.years import YearsRow
 from recordings.pages.sets import SETS, read_source
 from releases.interval import Interval
 from verdict.two_years import AFTER, ALIKE, ALL, BEFORE, CANDIDATE, SAME, YEARS, Comparison, comparison
 
-COMPARED = {
+Measure = Literal["gain_percent", "resent_pp", "net_benefit_pp"]
+
+COMPARED: dict[Measure, tuple[str, str]] = {
     "gain_percent": ("Page time saved", "%"),
     "resent_pp": ("Payload sent again beyond IW 10", "pp"),
     "net_benefit_pp": ("Net benefit", "pp"),

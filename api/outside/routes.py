@@ -2,25 +2,37 @@
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from api.charts import WIDE, for_screens
-from api.explorer.routes import WidthQuery, svg_response
+from api import charts
+from api.drawing import NARROW, WIDE, WidthQuery, svg_response
 from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, get_in
 from api.formats.offered import as_csv as rows_as_csv
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.outside import larger_window, years
-from api.outside.drawing import draw_picture, draw_worth, draw_years
+from api.outside.drawing import (
+    SlopeRow,
+    draw_lists,
+    draw_same_sites,
+    draw_weights,
+    draw_worth,
+    list_rows,
+    same_sites_rows,
+    weight_pieces,
+    worth_rows,
+)
 from api.outside.years import YearsRow
 from api.routes.answers import AnswerModel
 from api.routes.pages import page
 from api.routes.parameters import ClientQuery, OutsideQuery, ShelfDep
 from api.service import Kept, service_of
+from api.stored.shelf import Shelf
 from releases.citation.licences import licence_page
-from releases.formatting import interval_text
+from releases.formatting import interval_text, quantity
 from releases.outside.lines import draw_lines
 from releases.outside.points import Point, to_text
 from releases.outside.series import BREAKS, CHANGELOG, KINDS, Kind, Statistic
@@ -173,40 +185,91 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
     points = choose_points(request)
     sets = years.read_sets(shelf, service_of(request).releases)
     pairs = years.pair_sets(sets)
+    pair = years.longest_pair(pairs)
     relate_to_publisher(request, points)
     dates = sorted(point.date for point in points)
     shown = [
         describe(kind, points) for kind in KINDS.values() if any(point.series == kind.id for point in points)
     ]
-    compared = larger_window.comparisons()
     return page(
         request,
         "over_the_years.html",
-        charts=for_screens(lambda width: draw_years(sets, years.across_years(pairs), points, width=width)),
+        pair=pair,
+        rows=pair and same_sites_rows(pair),
+        finding=pair and years.finding(pair),
+        kinds=[kind for kind in SHOWN if any(list_rows(sets, kind))] if sets else [],
+        titles=SHOWN,
+        described=describe_rows,
+        narrow=NARROW,
+        wide=charts.WIDE,
         own=years.find_own_months(shelf),
-        larger=compared,
+        larger=larger_window.comparisons(),
+        compared=larger_window.COMPARED,
         is_worth=larger_window.is_worth,
         with_interval=interval_text,
-        worth=for_screens(lambda width: draw_worth(compared, width=width)),
-        sets=years.letter_sets(sets),
+        sets=sets,
         repeated=[pair for pair in pairs if pair.is_repeated and pair.of("all")],
         table=list(years.tabulate(years.across_years(pairs))),
         mss=years.ASKED.mss,
         windows=years.ASKED.windows,
         series=shown,
-        wide=WIDE,
         breaks=[mark for mark in BREAKS if dates[0] < mark.date <= dates[-1]],
         last=dates[-1][:4],
         source=CHANGELOG,
     )
 
 
-@router.get(
-    "/over-the-years.svg", name="over_the_years_svg", response_class=Response, include_in_schema=False
+def describe_rows(rows: Sequence[SlopeRow]) -> str:
+    """Shares then and now, for those who do not see the figure."""
+    return "; ".join(f"{row.name} {quantity(row.before, '%')} to {quantity(row.after, '%')}" for row in rows)
+
+
+SHOWN = {"all": "All responses", "image": "Images"}
+"""Responses that have a figure by list, with its title."""
+
+pictures = APIRouter(
+    prefix="/over-the-years", include_in_schema=False, default_response_class=Response, route_class=Kept
 )
-def over_the_years_svg(request: Request, shelf: ShelfDep, width: WidthQuery = WIDE) -> Response:
-    """Shares of responses that fit into 3, 10 and 30 segments, by year, as SVG."""
+
+
+def _sets(request: Request, shelf: Shelf) -> list[years.RecordedSet]:
+    """The recorded sets; Problem if there are none."""
     sets = years.read_sets(shelf, service_of(request).releases)
     if not sets:
         raise Problem("no-such-crawl", "there is no recorded set of another year")
-    return svg_response(draw_picture(sets, years.across_years(years.pair_sets(sets)), width=width))
+    return sets
+
+
+@pictures.get("/same-sites.svg", name="same_sites_svg")
+def same_sites_svg(request: Request, shelf: ShelfDep, width: WidthQuery = WIDE) -> Response:
+    """The shares of the same sites in the two years that are furthest apart."""
+    pair = years.longest_pair(years.pair_sets(_sets(request, shelf)))
+    if pair is None:
+        raise Problem("no-such-crawl", "no two recorded sets have enough sites in common")
+    ends = (recorded.version.crawl.month for recorded in (pair.before, pair.after))
+    return svg_response(draw_same_sites, width, *ends, same_sites_rows(pair))
+
+
+@pictures.get("/lists-{kind}.svg", name="lists_svg")
+def lists_svg(
+    request: Request, shelf: ShelfDep, kind: Literal["all", "image"], width: WidthQuery = WIDE
+) -> Response:
+    """The share that fits into each window, by list."""
+    rows = list(list_rows(_sets(request, shelf), kind))
+    return svg_response(draw_lists, width, rows, "%", "share of responses that fit", (0.0, 100.0))
+
+
+@pictures.get("/page-weight.svg", name="page_weight_svg")
+def page_weight_svg(request: Request, width: WidthQuery = WIDE) -> Response:
+    """HTTP Archive's median weight of a page."""
+    return svg_response(draw_weights, width, weight_pieces(choose_points(request)))
+
+
+@pictures.get("/larger-window-{measure}.svg", name="larger_window_svg")
+def larger_window_svg(measure: larger_window.Measure, width: WidthQuery = WIDE) -> Response:
+    """What a larger window does to the pages of both years, by one measure."""
+    rows = list(worth_rows(larger_window.comparisons(), measure))
+    return svg_response(draw_worth, width, measure, rows)
+
+
+ROUTERS = (router, pictures)

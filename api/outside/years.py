@@ -40,6 +40,9 @@ SERVICE_NAMES = {"search": "web search", "maps": "Maps", "photos": "Photos and B
 LEAST_MONTHS = 3
 """Months of a crawl of ours from which on it is shown."""
 
+PICTURED = (3, 10, 30)
+"""Windows of the figures, in segments."""
+
 TABULATED = ("all", "main", "image")
 """Kinds of responses that the page's table has."""
 
@@ -120,6 +123,10 @@ class Pair:
         """Sites with such responses in both."""
         return next(change.sites for change in self.changes if change.responses == responses)
 
+    def shares(self, responses: str, iw: int) -> list[Change]:
+        """Changes of the share that fits into a window, by each way of counting headers."""
+        return [change for change in self.of(responses) if (change.measure, change.iw) == ("share", iw)]
+
     def of(self, responses: str) -> list[Change]:
         """Changes that are stated."""
         return [
@@ -185,6 +192,32 @@ def across_years(pairs: Sequence[Pair]) -> list[Pair]:
     ]
 
 
+def longest_pair(pairs: Sequence[Pair], kind: str = "all") -> Pair | None:
+    """The pair over most years of which changes of such responses are stated; None without one."""
+    return next((pair for pair in across_years(pairs) if pair.of(kind)), None)
+
+
+def is_clearly(changes: Sequence[Change], sign: int) -> bool:
+    """Whether the intervals of changes, of which there is one for each way of counting headers, are all above
+    zero, or all below it for a sign of -1."""
+    known = [change.change for change in changes if change.change]
+    return bool(known) and all(min(sign * change.lower, sign * change.upper) > 0 for change in known)
+
+
+def finding(pair: Pair) -> str:
+    """What changed over the same sites, in a sentence that claims no more than the intervals do.
+
+    Windows of which the change is not clear are left out.
+    """
+    on = f"On the same {pair.sites('all')} sites"
+    for sign, word in ((-1, "fewer"), (1, "more")):
+        clear = [str(iw) for iw in PICTURED if is_clearly(pair.shares("all", iw), sign)]
+        if clear:
+            windows = " and ".join(filter(None, [", ".join(clear[:-1]), clear[-1]]))
+            return f"{on} {word} responses fit into {windows} segments than in {pair.before.date[:4]}"
+    return f"{on} it cannot be told whether fewer responses fit than in {pair.before.date[:4]}"
+
+
 @functools.cache
 def published_shares() -> Mapping[str, Mapping[int, float]]:
     """Share that fits into each window of Google's services in 2010, by the digitised curves."""
@@ -244,11 +277,6 @@ def list_rows(sets: Sequence[RecordedSet], pairs: Sequence[Pair]) -> Iterator[Ye
                 lower=change.change.lower,
                 upper=change.change.upper,
             )
-
-
-def letter_sets(sets: Sequence[RecordedSet]) -> dict[str, RecordedSet]:
-    """The sets by a letter each."""
-    return {chr(ord("A") + place): recorded for place, recorded in enumerate(sets)}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

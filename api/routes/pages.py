@@ -10,35 +10,28 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import jinja2
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
-from api import charts
-from api.http.links import link, relate
+from api import charts, drawing
+from api.http.links import relate
 from api.http.middleware import HEADERS
-from api.http.problems import KINDS, Elsewhere, Problem, suppress_problems
+from api.http.problems import KINDS, Problem, suppress_problems
 from api.routes.answers import DistributionAnswer
-from api.routes.files import MEDIA_TYPES, release_files
-from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
+from api.routes.files import MEDIA_TYPES
 from api.routes.provenance import (
     QUALITY,
     best_first,
     quality,
-    relate_to_release,
     signed,
 )
-from api.routes.strata import distributions
-from api.routes.works import release_metadata
 from api.service import Kept, service_of
 from api.stored.shelf import Report, Version
-from recordings.pages.sets import SETS
 from releases.cdf import count_incomplete, is_stated
 from releases.citation.licences import licence_page
-from releases.citation.work import Work
 from releases.formatting import (
     apart,
     between,
@@ -51,12 +44,8 @@ from releases.formatting import (
     visible_text,
     with_code,
 )
-from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.bootstrap import CONFIDENCE
-from releases.strata.sample import WHOLE
 from replay.runs.policy import Policy
-from schema.computed_tables import MEASURES
-from schema.recorded import is_recorded
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
@@ -139,6 +128,7 @@ def _environment() -> jinja2.Environment:
         prose=lambda text: Markup(with_code(text)),  # noqa: S704  # it is escaped
     )
     environment.globals.update(QUALITY=QUALITY, CONFIDENCE=CONFIDENCE, NARROW=charts.NARROW, lab_is_on=False)
+    environment.globals.update(FIGURE_NARROW=drawing.NARROW, FIGURE_WIDE=drawing.WIDE)
     return environment
 
 
@@ -213,23 +203,6 @@ def problem_page(request: Request, problem: Problem) -> str:
     )
 
 
-def read_distributions(request: Request, version: Version) -> list[DistributionAnswer]:
-    """The distributions of all measures of a release with their intervals, as the pages show them."""
-    releases = service_of(request).releases
-    samples = {measure: releases.sample(version, measure, WHOLE) for measure in MEASURES}
-    return distributions(samples, windows=WINDOWS, mss=MSS_FIG1)
-
-
-PICTURES = ("forms/figures/fig-plane.svg", "forms/slide.svg")
-"""Figures of a report of what each window saves and sends again, the best first."""
-
-AGAIN_S = 5
-"""Seconds after which the home page asks again while a demo fills the folder."""
-
-LEADING = ("first_flights", "responses")
-"""Measures of which the home page shows the first that is known."""
-
-
 def stated_first(request: Request, versions: Iterable[Version], measures: Iterable[str]) -> Iterator[Version]:
     """Yield the readable versions by their quality, but last those that state no share of any measure."""
     releases = service_of(request).releases
@@ -242,20 +215,6 @@ def stated_first(request: Request, versions: Iterable[Version], measures: Iterab
             else:
                 others.append(version)
     yield from others
-
-
-def headline(
-    request: Request, versions: Sequence[Version], windows: Sequence[int]
-) -> tuple[Version | None, DistributionAnswer | None]:
-    """The readable version of the best quality that has known sizes, and its distribution of first flights,
-    or of responses where no first flight is known."""
-    releases = service_of(request).releases
-    for version in stated_first(request, versions, LEADING):
-        with suppress_problems():
-            samples = {measure: releases.sample(version, measure, WHOLE) for measure in LEADING}
-            leading = distributions(samples, windows=windows, mss=MSS_FIG1)
-            return version, next((distribution for distribution in leading if distribution.is_stated), None)
-    return None, None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -271,8 +230,6 @@ class StatedAnswer:
     confidence: str
     window: int | None
     """The recommended window, in segments."""
-    picture: str | None
-    """Name of the file of the figure; None if the report has none."""
 
 
 def answer_of(report: Report) -> StatedAnswer | None:
@@ -293,143 +250,9 @@ def answer_of(report: Report) -> StatedAnswer | None:
             limits=answer["limits"],
             confidence=answer["confidence"]["level"],
             window=None if policy is None else Policy.parse(policy).window,
-            picture=next((picture for picture in PICTURES if picture in report.files), None),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _is_of_another_year(version: Version) -> bool:
-    return version.is_sound and version.readable.manifest.list_id in SETS
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Own:
-    """What a folder's own crawl has so far, below the edition that came with the code."""
-
-    release: Version | None
-    distribution: DistributionAnswer | None
-    chosen: str
-    report: Report | None
-    answer: StatedAnswer | None
-
-
-def choice(version: Version | None, distribution: DistributionAnswer | None, windows: Sequence[int]) -> str:
-    """The query by which the explorer shows a distribution beside windows; empty without one."""
-    if version is None or distribution is None:
-        return ""
-    asked = {"crawl": version.name, "measure": distribution.measure, "iw": ",".join(map(str, windows))}
-    return urlencode(asked)
-
-
-@router.get("/", name="home")
-def home(request: Request, shelf: ShelfDep) -> Response:
-    """The home page: the newest real answer, the CDF of the best release, and the way to all others."""
-    newest = [shelf.newest(crawl) for crawl in shelf.crawls]
-    sound = [version for version in newest if version.is_sound]
-    reports = ((report, answer_of(report)) for report in map(shelf.report, shelf.years))
-    answered = [(report, answer) for report, answer in reports if answer]
-    # Of two that are evidence or are not, the first is the newest.
-    report, answer = min(answered, key=lambda pair: pair[1].is_illustrative, default=(None, None))
-    recommended = (answer and answer.window) or 0
-    windows = [*WINDOWS[:2], recommended if recommended > WINDOWS[1] else WINDOWS[2]]
-    first, distribution = headline(request, sound, windows)
-    own = None
-    if shelf.steps or (report and report.is_edition):
-        others = [version for version in sound if not is_recorded(version.crawl.kind)]
-        release, share = headline(request, others, windows)
-        ours = next((pair for pair in answered if not pair[0].is_edition), (None, None))
-        own = Own(
-            release=release,
-            distribution=share,
-            chosen=choice(release, share, windows),
-            report=ours[0],
-            answer=ours[1],
-        )
-    shown = page(
-        request,
-        "home.html",
-        crawls=len(newest),
-        report=report,
-        answer=answer,
-        own=own,
-        steps=shelf.steps,
-        under_way=shelf.under_way,
-        has_years=sum(_is_of_another_year(version) for version in newest) > 1,
-        headline=first,
-        distribution=distribution,
-        chosen=choice(first, distribution, windows),
-    )
-    if shelf.steps:
-        shown.headers["Refresh"] = str(AGAIN_S)
-    return shown
-
-
-@router.get("/releases/{crawl}", name="crawl_page")
-def crawl_page(request: Request, shelf: ShelfDep, crawl: CrawlPath) -> Response:
-    """Redirect to the newest version of a crawl's release."""
-    version = shelf.newest(crawl)
-    raise Elsewhere(request.app.url_path_for("release_page", **version.key))
-
-
-@router.get("/releases/{crawl}/v{version}", name="release_page")
-def release_page(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: VersionPath) -> Response:
-    """The page of one version of a release: provenance, distributions and files."""
-    release_version = shelf.version(crawl, version)
-    relate_to_release(request, release_version)
-    metadata = release_metadata(request, release_version)
-    answer = page(
-        request,
-        "release.html",
-        version=release_version,
-        manifest=release_version.readable.manifest,
-        metadata=metadata,
-        dataset=dataset(request, release_version, metadata.work),
-        versions=shelf.matching(crawl),
-        errata=shelf.errata_of(crawl, version),
-        distributions=read_distributions(request, release_version),
-        files=release_files(request, release_version),
-        mss=MSS_FIG1,
-    )
-    return with_form(answer)
-
-
-def dataset(request: Request, version: Version, work: Work) -> dict[str, Any]:
-    """A release as schema.org describes a data set, by which search engines find it.
-
-    Its croissant.json describes every column.
-    """
-    crawl, manifest = str(version.crawl), version.readable.manifest
-    files = [
-        file_answer
-        for file_answer in release_files(request, version)
-        if file_answer.name.endswith((".parquet", ".json"))
-    ]
-    return {
-        "@context": "https://schema.org/",
-        "@type": "Dataset",
-        "name": work.title,
-        "description": f"Crawl {crawl}: sizes of responses, connections and pages beside initial windows of "
-        f"TCP; {QUALITY[quality(version.crawl)]}.",
-        "url": link(request, "release_page", **version.key),
-        "version": str(version.version),
-        "license": licence_page(manifest.licence),
-        "isAccessibleForFree": True,
-        "creator": [{"@type": "Person", "name": author.inverted} for author in work.authors],
-        "temporalCoverage": work.observed or version.crawl.month,
-        "identifier": f"sha256:{version.checksum}",
-        "distribution": [
-            {
-                "@type": "DataDownload",
-                "name": file.name,
-                "contentUrl": file.url,
-                "encodingFormat": MEDIA_TYPES[Path(file.name).suffix].partition(";")[0],
-                "contentSize": f"{file.bytes} B",
-                "sha256": file.sha256,
-            }
-            for file in files
-        ],
-    }
 
 
 @router.get("/problems", name="problems")

@@ -83,6 +83,9 @@ class Question:
     """Only rows with a greater key."""
     limit: int | None = None
     """Rows of a page; one more is read, to know whether there are more. None for all rows."""
+    sort: str | None = None
+    """Column to sort by, after a minus from the largest, unknown values last; None for the order of the key,
+    which `after` needs."""
 
     def following(self, key: Key) -> Question:
         """The question of the rows after `key`."""
@@ -118,8 +121,14 @@ def statement(question: Question, rendering: Rendering) -> tuple[str, list[Any]]
     # The file is sorted by the key, and one thread reads it in its order:
     # nothing has to be sorted or counted.
     limit = "" if question.limit is None else f" LIMIT {question.limit + 1:d}"
+    order = ""
+    if question.sort is not None:
+        column = table.schema().field(question.sort.removeprefix("-")).name
+        direction = "DESC" if question.sort.startswith("-") else "ASC"
+        key = ", ".join(f'"{name}"' for name in table.key)
+        order = f' ORDER BY "{column}" {direction} NULLS LAST, {key}'
     return (
-        f"SELECT {', '.join(selected)} FROM read_parquet(?, hive_partitioning = false){where}{limit}",  # noqa: S608
+        f"SELECT {', '.join(selected)} FROM read_parquet(?, hive_partitioning = false){where}{order}{limit}",  # noqa: S608
         values,
     )
 
@@ -277,6 +286,17 @@ class RowReader:
         question = Question(table=row_table, fields=tuple(fields), filters=filters(known, equal))
         with contextlib.closing(self.rows(version, question, "arrow")) as rows:
             return [row for batch in rows for row in batch.to_pylist()]
+
+    def first(
+        self, version: Version, table: str, fields: Sequence[str], *, sort: str | None, limit: int
+    ) -> list[dict[str, Any]]:
+        """Columns of the first `limit` rows by a column (`Question.sort`).
+
+        Problem if the file cannot be read.
+        """
+        question = Question(table=TABLES[table], fields=tuple(fields), filters=(), sort=sort, limit=limit)
+        with contextlib.closing(self.rows(version, question, "arrow")) as rows:
+            return [row for batch in rows.page(limit)[0] for row in batch.to_pylist()]
 
     def site(self, version: Version, host: str) -> SiteRows:
         """The rows of a site; Problem unless the files of the release are the published ones."""

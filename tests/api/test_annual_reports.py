@@ -272,7 +272,7 @@ def test_the_home_page_begins_with_the_answer_of_the_newest_report_that_stands(t
     with serving(tmp_path / "releases") as client:
         page = html.unescape(client.get("/").text)
     headline = answer.headline.replace("IW ", "IW\u00a0")
-    for part in ("The answer of 2026", headline, *answer.sentences, answer.limits or ""):
+    for part in ("The answer of 2026", headline, answer.sentences[0], answer.limits or ""):
         assert part in page
     withdraw(find_version(reports, 2026, 1), reason="wrong", date="2027-04-01")
     with serving(tmp_path / "releases") as client:

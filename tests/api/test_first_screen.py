@@ -84,9 +84,28 @@ def test_the_home_page_with_a_report_is_short_on_a_phone_and_light(
         page.wait_for_function(LOADED)
         drawings = "[...document.querySelectorAll('img')].map(image => new URL(image.currentSrc))"
         pictures = page.evaluate(f"{drawings}.map(url => url.pathname + url.search)")
-    assert len(pictures) == 2
+    assert len(pictures) == 1
     parts = ["/", "/static/style.css", "/static/icon.svg", *pictures]
     assert sum(len(client.get(path).content) for path in parts) < HOME_BYTES
+
+
+@pytest.mark.parametrize("size", [PHONE, LAPTOP])
+def test_the_curve_that_answers_the_question_and_the_years_answer_are_in_the_first_screen(
+    client: TestClient, data_dir: Path, browser: Browser, whole_report: Path, size: Any
+) -> None:
+    shutil.rmtree(data_dir / "reports" / "2026")
+    shutil.copytree(whole_report, data_dir / "reports" / "2026" / "v1")
+    with open_page(browser, client, "/") as page:
+        page.set_viewport_size(size)
+        page.wait_for_function(LOADED)
+        curve, answer = (
+            page.locator("figure img").first.bounding_box(),
+            page.locator("#answer").bounding_box(),
+        )
+    assert curve is not None
+    assert answer is not None
+    assert curve["y"] + curve["height"] < size["height"]
+    assert answer["y"] < size["height"]
 
 
 @pytest.mark.parametrize("size", [PHONE, LAPTOP])

@@ -73,11 +73,13 @@ def test_sets_whose_sites_are_not_all_joined_are_not_compared(rows: list[Row]) -
     assert not {("2013-09", "2023-11"), ("2013-09", "2024-11")} & pairs
 
 
-def test_the_page_says_how_well_recordings_repeat_and_draws_the_year_between(client: TestClient) -> None:
+def test_the_page_says_how_well_recordings_repeat_and_draws_the_years_between(client: TestClient) -> None:
     page = re.sub(r"\s+", " ", html.unescape(client.get("/over-the-years").text))
     said = page.partition('id="repeatability"')[2].partition("</p>")[0]
     assert "543 sites were recorded twice, by different people, on 2023-11-18 and on 2023-11-20" in said
-    assert page.count("489 sites, 2023-11 to 2024-11, IW 10") == 2  # in both widths, of all responses
-    table = page.partition('id="same-sites"')[2]
+    drawing = html.unescape(client.get("/over-the-years/lists-all.svg").text)
+    for label in ("2023-11, Tranco's first 1,000 that answered", "2023-11, Tranco", "2024-11, Tranco"):
+        assert label in drawing
+    table = page.partition('id="table"')[2]
     assert table.count("2023-11 to 2024-11") == 3 * 2  # all, main documents, images; two ends each
     assert "2023-11 to 2023-11" not in table

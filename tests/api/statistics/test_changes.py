@@ -1,7 +1,7 @@
 """`/v1/changes` and `/over-the-years`: the same sites in two releases, and the recorded sets on one axis."""
 
-import collections
 import csv
+import html
 import io
 import json
 import re
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from releases.formatting import quantity
 from tests.api.conftest import serving
 from tests.api.test_v1 import assert_problem
 
@@ -102,31 +103,44 @@ def test_what_cannot_be_compared_is_a_problem(years: TestClient, query: str, kin
     assert_problem(years.get(f"/v1/changes?{query}"), kind, status)
 
 
-def test_the_page_draws_points_of_lists_and_arrows_of_the_same_sites(years: TestClient) -> None:
+def same_sites(years: TestClient, iw: int) -> list[dict[str, str]]:
+    """The changes over the same sites of the two years that are furthest apart, by each way of counting."""
+    rows = csv.DictReader(io.StringIO(years.get("/v1/over-the-years.csv").text))
+    wanted = ("change", "all", "share", str(iw), f"{IN_2019}/v1", f"{IN_2025}/v1")
+    names = ("what", "responses", "measure", "iw", "release", "release_after")
+    return [row for row in rows if tuple(row[name] for name in names) == wanted]
+
+
+def test_the_page_begins_with_what_changed_and_claims_no_more_than_the_intervals(years: TestClient) -> None:
     page = years.get("/over-the-years").text
-    wide, narrow, *_ = re.findall(r'<svg class="for-(?:desktops|phones)".*?</svg>', page, re.DOTALL)
-    for drawing in (wide, narrow):
-        # All responses of two sets and images of three, in four windows; a circle where sizes were counted.
-        looks = collections.Counter(re.findall(r'<(line|circle|path) class="(?:[bc]\d )*([\w]+)', drawing))
-        assert looks["line", "whisker"] == 4 * (2 + 3)
-        assert looks["path", "shaft"] == 4 * (1 + 2)
-        assert looks["path", "hollow"] == 3 * 4
-        assert len(re.findall(r'<circle class="b\d" [^>]* r="3.5"', drawing)) == 4 * 2
-        assert len(re.findall(r'<line class="c\d"', drawing)) == 2 * 4 * 3
-    assert all(label in wide for label in ("Alexa&#39;s top 200", "top 200 by links"))
-    assert "87.6" in page
-    assert "nothing joins them" in page.replace("\n", " ")
+    first = re.findall(r"<h2[^>]*>(.*?)</h2>", page)[0]
+    assert page.index("<h2") < page.index("<img") < page.index("<p>")
+    said = {int(iw) for iw in re.findall(r"\d+", first.partition("into")[2].partition("segments")[0])}
+    clear = {iw for iw in (3, 10, 30) if all(float(row["upper"]) < 0 for row in same_sites(years, iw))}
+    assert said == clear
+    assert ("fewer responses fit" in first) == bool(clear)
 
 
-def test_no_set_is_joined_to_another_by_a_line(years: TestClient) -> None:
-    wide = years.get("/over-the-years").text.partition("</svg>")[0]
-    assert "<polyline" not in wide
-    assert set(re.findall(r'<path class="(?:[bc]\d )*([a-z-]+)', wide)) == {
-        "over-years",
-        "shaft",
-        "head",
-        "hollow",
-    }
+def test_the_figure_of_the_same_sites_has_both_years_and_dashes_what_is_not_clear(years: TestClient) -> None:
+    drawing = years.get("/over-the-years/same-sites.svg").text
+    unclear = 0
+    for iw in (3, 10, 30):
+        *_, last = same_sites(years, iw)
+        for value in (last["value"], last["value_after"]):
+            assert quantity(100 * float(value), "%") in drawing, iw
+        unclear += any(float(row["lower"]) < 0 < float(row["upper"]) for row in same_sites(years, iw))
+    assert drawing.count('stroke-dasharray="5,4"') == unclear
+    assert all(month in drawing for month in ("2019-12", "2025-08"))
+
+
+def test_each_list_stands_in_a_figure_with_its_name_and_value(years: TestClient) -> None:
+    drawing = html.unescape(years.get("/over-the-years/lists-all.svg").text)
+    images = html.unescape(years.get("/over-the-years/lists-image.svg").text)
+    assert "2019-12, top 200 by links" in drawing
+    assert "Google Maps" in drawing
+    assert "Alexa's top 200" in images
+    assert "Alexa's top 200" not in drawing  # its recorder kept images alone
+    assert "Google Maps" not in images
 
 
 def test_the_data_of_the_figure_have_its_lists_and_releases(years: TestClient) -> None:

@@ -32,7 +32,7 @@ SITE = "https://sizes.example/"
 STORE = "s3://bucket/releases"
 REGION = "?region=eu-central-1"
 CODE = re.compile(r"^```(python|sql)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-SNIPPET = re.compile(r'<h2[^>]*>([^<]*)</h2>.*?<code class="language-\w+">(.*?)</code>', re.DOTALL)
+SNIPPET = re.compile(r'<summary>([^<]*)</summary>.*?<code class="language-\w+">(.*?)</code>', re.DOTALL)
 WITHIN_S = 60
 """Time limit for a program that runs a recipe, in seconds."""
 
@@ -60,8 +60,8 @@ class Served:
         return code.replace(SITE, self.address)
 
     def snippets(self, crawl: CrawlName) -> dict[str, str]:
-        """The code on the page *Use this dataset* of a release, by its heading."""
-        with urllib.request.urlopen(f"{self.address}releases/{crawl}/v1/use") as answer:
+        """The code on the page of a release, by its tool."""
+        with urllib.request.urlopen(f"{self.address}releases/{crawl}/v1") as answer:
             page = answer.read().decode()
         return {heading: html.unescape(code) for heading, code in SNIPPET.findall(page)}
 
