@@ -38,8 +38,14 @@ OBJECTS_BETWEEN_COLLECTIONS = 10_000
 hypothesis.settings.register_profile("firstflight", deadline=None)
 hypothesis.settings.load_profile("firstflight")
 
-DATABASES = {"embedded_server", "debian_server", "empty_database", "database"}
-"""Fixtures that start PostgreSQL: a test that needs one of them is marked `database`."""
+BY_FIXTURE = {
+    **dict.fromkeys(("embedded_server", "debian_server", "empty_database", "database"), "database"),
+    "recorded_releases": "process",
+}
+"""Markers of tests that need a fixture, one that starts PostgreSQL or builds whole releases."""
+
+BY_IMPORT = {"TestClient": "service", "serving": "service", "subprocess": "process"}
+"""Markers of tests whose module imports a name."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -71,10 +77,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     cost: dict[Path, int] = {}
     for item in items:
-        if DATABASES & set(getattr(item, "fixturenames", ())):
-            item.add_marker("database")
-        if "TestClient" in vars(getattr(item, "module", object)):
-            item.add_marker("service")
+        needed, imported = getattr(item, "fixturenames", ()), vars(getattr(item, "module", object))
+        for marker in {BY_FIXTURE[name] for name in needed if name in BY_FIXTURE}:
+            item.add_marker(marker)
+        for marker in {BY_IMPORT[name] for name in BY_IMPORT if name in imported}:
+            item.add_marker(marker)
         marked = [COSTLY.index(name) + 1 for name in COSTLY if item.get_closest_marker(name)]
         cost[item.path] = max([*marked, cost.get(item.path, 0)])
     place = {path: place for place, path in enumerate(in_order(cost))}

@@ -49,6 +49,7 @@ def test_pages_that_are_none_are_one_line(
     assert complaint in done.output
 
 
+@pytest.mark.process
 def test_pages_that_confirm_are_of_sites_that_the_others_do_not_have(tmp_path: Path) -> None:
     settings = dataclasses.replace(from_environment(), data_dir=tmp_path)
     import_once(settings)
