@@ -37,7 +37,7 @@ class ComparedValue:
         """Relative difference of our value; None if there is no published value, or it is 0."""
         return self.ours / self.published - 1 if self.published else None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the row as JSON, with the difference."""
         return {**dataclasses.asdict(self), "difference": self.difference}
 
@@ -57,7 +57,7 @@ class Criterion:
         """True if the value keeps the bound."""
         return self.measured <= self.bound if self.at_most else self.measured >= self.bound
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the criterion as JSON, with the outcome."""
         return {**dataclasses.asdict(self), "passed": self.passed}
 
@@ -91,7 +91,7 @@ class Reproduction:
         """True if there are criteria and all are met."""
         return bool(self.criteria) and all(criterion.passed for criterion in self.criteria)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         return {
             "id": self.id,
             "title": self.title,

@@ -46,7 +46,7 @@ class CalibrationCheck:
         """True if the difference is within the tolerance."""
         return abs(self.measured - self.expected) <= self.tolerance * abs(self.expected)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the check for stage.json and the self-test's JSON."""
         return {**asdict(self), "passed": self.passed}
 

@@ -155,7 +155,7 @@ def combinations(lists: Mapping[str, Sequence[Value]], *, base: Conditions) -> l
     ]
 
 
-def lists_schema() -> dict[str, Any]:
+def lists_schema() -> dict[str, object]:
     """Return JSON Schema of the lists."""
     of_field: dict[str, dict[str, Any]] = {
         **{field: {"enum": list(words)} for field, words in WORDS.items()},

@@ -115,7 +115,7 @@ def count_states(table: pa.Table) -> dict[str, int]:
     return {state: states[state] for state in ("done", "refused", "failed")}
 
 
-def guest_facts(result: ReplayResult) -> dict[str, Any]:
+def guest_facts(result: ReplayResult) -> dict[str, object]:
     """Return the number of guests, their calibration checks and failures; how long they took is no fact of a
     replay, which made again has the same checksums."""
     return {
@@ -138,7 +138,7 @@ def plan_facts(
     commit: str,
     rule_version: int,
     populations: Sequence[Population],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return everything that the cells depend on; `rule_version` is that of the recommendation's rule."""
     profiles = {cell.profile.id: cell.profile for cell in cells}
     return {
@@ -158,7 +158,7 @@ def plan_facts(
     }
 
 
-def kernel_facts() -> dict[str, Any]:
+def kernel_facts() -> dict[str, object]:
     """Return the guest's kernel; `recipe` is the hash of all that decides its build."""
     version = package_version()
     return {
@@ -169,7 +169,7 @@ def kernel_facts() -> dict[str, Any]:
     }
 
 
-def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
+def parameters(cells: Sequence[Cell]) -> dict[str, object]:
     """Return the choices of the method and of the command line."""
     return {
         "policies": [str(policy) for policy in sorted({cell.policy for cell in cells})],
@@ -207,7 +207,7 @@ def parameters(cells: Sequence[Cell]) -> dict[str, Any]:
     }
 
 
-def population_facts(population: Population) -> dict[str, Any]:
+def population_facts(population: Population) -> dict[str, object]:
     """Return a population with its weights as a mapping."""
     return {**dataclasses.asdict(population), "weights": dict(population.weights)}
 
@@ -222,7 +222,7 @@ def recipes_of(cells: Sequence[Cell], *, warm: bool) -> list[Recipe]:
     return list(by_visit.values())
 
 
-def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
+def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, object]:
     """Return the totals of the pages, and of the responses that are not replayed."""
     return {
         "pages": len(recipes),
@@ -238,7 +238,7 @@ def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
     }
 
 
-def server_delay_facts(recipes: Sequence[Recipe]) -> dict[str, Any]:
+def server_delay_facts(recipes: Sequence[Recipe]) -> dict[str, object]:
     """Return the known server delays, whether or not they are replayed."""
     delays = [
         object_.server_delay_us / 1e3

@@ -8,7 +8,7 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from recordings.pages.sets import AUGUST_2025, SETS
 from reports.content import FORMAT_VERSION, Report, parse_content
@@ -31,6 +31,16 @@ class Recomputed:
     differences: tuple[str, ...]
     notes: tuple[str, ...] = ()
     """The inputs that it was computed from, beside what the report's manifest names."""
+
+
+class _Stated(TypedDict):
+    """The arguments of `read_inputs` that a report states."""
+
+    year: int
+    crawl: str
+    release_version: int
+    year_before: int | None
+    other_sets: frozenset[str]
 
 
 def recompute(folder: Path, item: str, *, places: Places) -> Recomputed:
@@ -106,7 +116,7 @@ def _read_stored(folder: Path, places: Places) -> tuple[dict[str, Any], dict[str
     return manifest, content
 
 
-def _input_arguments(manifest: dict[str, Any], content: dict[str, Any]) -> dict[str, Any]:
+def _input_arguments(manifest: Mapping[str, Any], content: Mapping[str, Any]) -> _Stated:
     """Return arguments of `read_inputs` for the release that the manifest names, and for the sets of other
     years that the report's commands import after it."""
     imports = [command.split() for command in content["redo"] if command.startswith("firstflight import")]
@@ -119,7 +129,7 @@ def _input_arguments(manifest: dict[str, Any], content: dict[str, Any]) -> dict[
     }
 
 
-def _other_release(manifest: dict[str, Any], inputs: ReportInputs) -> str | None:
+def _other_release(manifest: Mapping[str, Any], inputs: ReportInputs) -> str | None:
     """State which release has another checksum than the manifest states, and what to do; None if none has.
 
     ReportError if one is missing.
@@ -142,7 +152,7 @@ def _other_release(manifest: dict[str, Any], inputs: ReportInputs) -> str | None
 
 
 def _with_loads(
-    folder: Path, manifest: dict[str, Any], places: Places, named: dict[str, Any]
+    folder: Path, manifest: Mapping[str, Any], places: Places, named: _Stated
 ) -> tuple[ReportInputs, bool]:
     """Return the inputs with the loads that the report carries, or else with the replay that the manifest
     names, and whether they are carried."""
