@@ -1,4 +1,4 @@
-"""Sends messages to the operator, by mail or to a webhook.
+"""Sends messages to the operator, by mail or to a webhook, and what Prometheus warns of.
 
 Where they go is one URL: `https://chat.example/hook?token=x` gets a POST with JSON that has a `text`;
 `smtp://user:password@mail.example:587/ops@example.org` is a server that takes mail, and whom it is for, with
@@ -13,6 +13,8 @@ import json
 import smtplib
 import socket
 import ssl
+import sys
+import threading
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -20,6 +22,9 @@ import urllib.request
 WITHIN_S = 30.0
 
 SUBJECT_CHARACTERS = 100
+
+EVERY_S = 60.0
+"""Seconds between two looks at Prometheus, which evaluates its rules as often."""
 
 FORMS = "https://HOST/PATH, or smtp://USER:PASSWORD@HOST:PORT/NAME@EXAMPLE.ORG"
 
@@ -109,3 +114,36 @@ def find_place(url: str) -> Place:
     if is_mail and ("@" not in place.recipient or any(character.isspace() for character in place.recipient)):
         raise AlertError(f"FIRSTFLIGHT_ALERTS names nobody whom the mail is for: write {FORMS}")
     return place
+
+
+def forward_alerts(place: Place, prometheus: str, stop: threading.Event) -> None:
+    """Send every alert of a Prometheus once, as long as it fires, until `stop` is set.
+
+    An alert that could not be sent is sent at the next look; standard error says why.
+    """
+    sent: set[frozenset[tuple[str, str]]] = set()
+    while not stop.wait(EVERY_S):
+        try:
+            firing = list_firing(prometheus)
+            for labels in sorted(firing.keys() - sent, key=sorted):
+                place.send(firing[labels])
+                sent.add(labels)
+            sent &= firing.keys()
+        except AlertError as exc:
+            print(exc, file=sys.stderr)
+
+
+def list_firing(prometheus: str) -> dict[frozenset[tuple[str, str]], str]:
+    """Return the summary of each alert that fires, by its labels; AlertError without an answer."""
+    try:
+        with urllib.request.urlopen(f"{prometheus.rstrip('/')}/api/v1/alerts", timeout=WITHIN_S) as answer:  # noqa: S310  # the operator's own
+            alerts = json.load(answer)["data"]["alerts"]
+        return {
+            frozenset(
+                alert["labels"].items()
+            ): f"{alert['labels']['alertname']}: {alert['annotations']['summary']}"
+            for alert in alerts
+            if alert["state"] == "firing"
+        }
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise AlertError(f"{prometheus} names no alerts: {exc or type(exc).__name__}") from exc

@@ -4,6 +4,7 @@ import contextlib
 import json
 import socketserver
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from firstflight.alerts import AlertError, find_place
+from firstflight.alerts import AlertError, find_place, forward_alerts
 from firstflight.checks import check_alerts
 from firstflight.main import main
 from firstflight.settings import from_environment
@@ -135,3 +136,59 @@ def test_doctor_says_when_alerts_go_nowhere_and_where_they_go(
     monkeypatch.delenv("FIRSTFLIGHT_ALERTS")
     (tmp_path / "alerts").write_text("")
     assert check_alerts(from_environment()).found == "go nowhere"
+
+
+class Prometheus(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        answers: list[bytes] = self.server.answers  # type: ignore[attr-defined]
+        body = answers.pop(0) if len(answers) > 1 else answers[0]
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def alerts_of(*alerts: tuple[str, str]) -> bytes:
+    """An answer of Prometheus with alerts by name and state."""
+    found = [
+        {"labels": {"alertname": name}, "annotations": {"summary": f"{name} is bad."}, "state": state}
+        for name, state in alerts
+    ]
+    return json.dumps({"status": "success", "data": {"alerts": found}}).encode()
+
+
+def test_an_alert_of_prometheus_is_sent_once_while_it_fires_and_again_when_it_fires_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("firstflight.alerts.EVERY_S", 0.01)
+    prometheus, hook = HTTPServer(("127.0.0.1", 0), Prometheus), HTTPServer(("127.0.0.1", 0), Webhook)
+    disk, month = ("Disk", "firing"), ("Month", "firing")
+    prometheus.answers = [  # type: ignore[attr-defined]
+        alerts_of(("Disk", "pending")),
+        alerts_of(disk),
+        b"not json",
+        alerts_of(disk, month),
+        alerts_of(month),
+        alerts_of(disk, month),
+    ]
+    hook.posted = []  # type: ignore[attr-defined]
+    stop = threading.Event()
+    with serving(prometheus) as port, serving(hook) as hook_port:
+        place = find_place(f"http://127.0.0.1:{hook_port}/hook")
+        forwarding = threading.Thread(target=forward_alerts, args=(place, f"http://127.0.0.1:{port}", stop))
+        forwarding.start()
+        posted: list[Any] = hook.posted  # type: ignore[attr-defined]
+        deadline = time.monotonic() + 60
+        while len(posted) < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.2)  # for a message that should not be
+        stop.set()
+        forwarding.join()
+    assert [body["text"] for _, body in posted] == [
+        "Disk: Disk is bad.",
+        "Month: Month is bad.",
+        "Disk: Disk is bad.",
+    ]
+    assert "names no alerts" in capsys.readouterr().err
