@@ -3,14 +3,14 @@
 import dataclasses
 from collections.abc import Callable
 
-from localweb.serving.handler import Handler, Origin, Reply, ServedRequest
+from localweb.serving.handler import Handler, Reply, ServedOrigin, ServedRequest
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class ServedAnswer:
     """Response to a request for an origin and path."""
 
-    origin: Origin
+    origin: ServedOrigin
     path: str
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -28,13 +28,13 @@ class ServedAnswer:
         return [*self.headers, *length]
 
 
-def make_document(origin: Origin, path: str, status: int, body: bytes) -> ServedAnswer:
+def make_document(origin: ServedOrigin, path: str, status: int, body: bytes) -> ServedAnswer:
     """Return an HTML document that no recipe has."""
     headers = (("content-type", "text/html; charset=utf-8"),)
     return ServedAnswer(origin=origin, path=path, status=status, headers=headers, body=body)
 
 
-def make_redirect(origin: Origin, path: str, to: str) -> ServedAnswer:
+def make_redirect(origin: ServedOrigin, path: str, to: str) -> ServedAnswer:
     """Return a redirect that no recipe has."""
     return ServedAnswer(origin=origin, path=path, status=302, headers=(("location", to),), body=b"")
 

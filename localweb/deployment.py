@@ -10,7 +10,7 @@ from localweb.answers import ServedAnswer, make_document, make_handler, make_red
 from localweb.content import Played
 from localweb.faults import Fault
 from localweb.modes import MULTIPLEXED, Mode
-from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, Handler, Origin, Takeover
+from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, Handler, ServedOrigin, Takeover
 
 OVER_TLS_ALONE = frozenset({Fault.BAD_CERTIFICATE, Fault.HANDSHAKE_FAILURE})
 
@@ -19,7 +19,7 @@ OVER_TLS_ALONE = frozenset({Fault.BAD_CERTIFICATE, Fault.HANDSHAKE_FAILURE})
 class Deployed:
     """One origin."""
 
-    origin: Origin
+    origin: ServedOrigin
     alpn: tuple[str, ...]
     """Protocols offered over TLS, the best first."""
     fault: Fault | None = None
@@ -43,10 +43,10 @@ class Deployed:
 
 def deploy(
     pages: Sequence[Played], mode: Mode, faults: Mapping[str, Fault]
-) -> tuple[list[str], dict[Origin, Deployed]]:
+) -> tuple[list[str], dict[ServedOrigin, Deployed]]:
     """Return all hosts, and the origins that answer on them."""
     multiplexed = find_multiplexed(pages)
-    origins: dict[Origin, Deployed] = {}
+    origins: dict[ServedOrigin, Deployed] = {}
     for answer in (answer for played in pages for answer in played.answers):
         if answer.origin not in origins:
             alpn = protocols(mode, is_multiplexed=answer.origin in multiplexed)
@@ -58,7 +58,7 @@ def deploy(
         hosts.append(host)
         if fault is not Fault.REFUSED:
             over_tls = mode is not Mode.H1 or fault in OVER_TLS_ALONE
-            origin = Origin("https" if over_tls else "http", host)
+            origin = ServedOrigin("https" if over_tls else "http", host)
             alpn = protocols(mode, is_multiplexed=True)
             answers = {answer.path: answer for answer in misbehaviour.answers(origin, fault)}
             origins[origin] = Deployed(origin=origin, alpn=alpn, fault=fault, answers=answers)
@@ -72,7 +72,7 @@ def protocols(mode: Mode, *, is_multiplexed: bool) -> tuple[str, ...]:
     return (ALPN_HTTP1,)
 
 
-def find_multiplexed(pages: Iterable[Played]) -> set[Origin]:
+def find_multiplexed(pages: Iterable[Played]) -> set[ServedOrigin]:
     """Return origins that any page recorded over a multiplexed protocol."""
     return {
         answer.origin
@@ -82,13 +82,13 @@ def find_multiplexed(pages: Iterable[Played]) -> set[Origin]:
     }
 
 
-def send_back_to_clear_text(pages: Iterable[Played], origins: Mapping[Origin, Deployed]) -> None:
+def send_back_to_clear_text(pages: Iterable[Played], origins: Mapping[ServedOrigin, Deployed]) -> None:
     """Redirect https to http for a site that was recorded over http and whose host has https too.
 
     Crawls ask by https first. No recipe has this redirect.
     """
     for played in pages:
         first = played.answers[0].origin
-        secure = origins.get(Origin("https", first.host))
+        secure = origins.get(ServedOrigin("https", first.host))
         if first.scheme == "http" and secure is not None:
             secure.answers["/"] = make_redirect(secure.origin, "/", f"http://{first.host}/")

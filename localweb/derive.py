@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from localweb import recipes
-from localweb.recipes import Page, RecipeError, RecipeSource, WebObject
+from localweb.recipes import Page, PageRecipeError, RecipeSource, WebObject
 from recordings.exchange import RecordedExchange
 from recordings.page import PageLoad, find_parents, resource_types
 from recordings.reading import CDP, HAR, read_file
@@ -77,7 +77,7 @@ def page(load: PageLoad, *, number: int, source: RecipeSource) -> Page:
     """Return the recipe of a page load; RecipeError if nothing of it crossed the network."""
     kept = load.exchanges
     if not kept:
-        raise RecipeError(f"{source.file}: nothing in it that crossed the network")
+        raise PageRecipeError(f"{source.file}: nothing in it that crossed the network")
     repairs = collections.Counter(load.left_out)
     repairs.update(url_asked_again=len(kept) - len({exchange.url for exchange in kept}))
     repairs.update(size_unknown=sum(body_bytes(exchange) is None for exchange in kept))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from localweb.answers import ServedAnswer, make_document, make_redirect
 from localweb.serving.channel import Channel
-from localweb.serving.handler import Handler, Origin, Reply, ServedRequest, Takeover
+from localweb.serving.handler import Handler, Reply, ServedOrigin, ServedRequest, Takeover
 from localweb.serving.tls import ALERT_HANDSHAKE_FAILURE
 
 
@@ -49,7 +49,7 @@ DOCUMENT = b"<!doctype html><title>fault</title><body><p>something is wrong here
 HEADERS = [("content-type", "text/html; charset=utf-8")]
 
 
-def answers(origin: Origin, fault: Fault) -> list[ServedAnswer]:
+def answers(origin: ServedOrigin, fault: Fault) -> list[ServedAnswer]:
     """Return the answers of a faulty site, for the faults that answer as usual."""
     if fault is Fault.REDIRECT_LOOP:
         return [make_redirect(origin, "/", "/again"), make_redirect(origin, "/again", "/")]

@@ -4,7 +4,7 @@ import dataclasses
 
 from localweb.modes import SUFFIX, Mode
 from localweb.recipes import Page
-from localweb.serving.handler import Origin
+from localweb.serving.handler import ServedOrigin
 
 ASKING = frozenset({"document", "script", "style"})
 """Kinds whose content can ask for other objects."""
@@ -29,7 +29,7 @@ class Tree:
     """A page's objects, by index, as they are played."""
 
     page: Page
-    origins: list[Origin]
+    origins: list[ServedOrigin]
     paths: list[str]
     children: list[list[int]]
     targets: dict[int, int]
@@ -92,7 +92,7 @@ def grow(page: Page, mode: Mode) -> Tree:
             join(tree, index)
         elif index:
             tree.askers[index] = index - 1
-        tree.origins.append(Origin(scheme(tree, index, mode), thing.host + SUFFIX))
+        tree.origins.append(ServedOrigin(scheme(tree, index, mode), thing.host + SUFFIX))
     return tree
 
 

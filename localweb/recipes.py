@@ -20,7 +20,7 @@ FOUND_BY = ("start", "redirect", "initiator", "referer", "guess")
 """Ways of finding the parent, best first; `start` is the first request, which has no parent."""
 
 
-class RecipeError(Exception):
+class PageRecipeError(Exception):
     """A malformed recipe file, or a page that is not in it."""
 
 
@@ -110,10 +110,12 @@ def load(text: str) -> list[Page]:
     try:
         document: dict[str, Any] = json.loads(text)
         if document["version"] != VERSION or document["columns"] != COLUMNS:
-            raise RecipeError(f"recipes of version {document['version']}, not {VERSION}: derive them anew")
+            raise PageRecipeError(
+                f"recipes of version {document['version']}, not {VERSION}: derive them anew"
+            )
         pages = [_unpack(page) for page in document["pages"]]
     except (ValueError, KeyError, TypeError, IndexError) as exc:
-        raise RecipeError(f"not a file of recipes: {exc!r}") from exc
+        raise PageRecipeError(f"not a file of recipes: {exc!r}") from exc
     _check(pages)
     return pages
 
@@ -129,13 +131,15 @@ def choose(pages: Sequence[Page], wanted: str) -> list[Page]:
     or else the pages of the sites that it lists, comma-separated."""
     if wanted.isdigit():
         if not 1 <= int(wanted) <= len(pages):
-            raise RecipeError(f"--pages {wanted}: there are {len(pages)}, and at least one is needed")
+            raise PageRecipeError(f"--pages {wanted}: there are {len(pages)}, and at least one is needed")
         return list(pages[: int(wanted)])
     by_site = {page.site: page for page in pages}
     names = [name.strip().removesuffix(".test") for name in wanted.split(",")]
     unknown = [name for name in names if name not in by_site]
     if unknown:
-        raise RecipeError(f"no page of {', '.join(unknown)}: `firstflight localweb list` shows what there is")
+        raise PageRecipeError(
+            f"no page of {', '.join(unknown)}: `firstflight localweb list` shows what there is"
+        )
     return [by_site[name] for name in dict.fromkeys(names)]
 
 
@@ -176,21 +180,21 @@ def _check(pages: Sequence[Page]) -> None:
             where = f"page {page.number}, object {index}"
             known = thing.kind in KINDS and thing.protocol in PROTOCOLS and thing.found_by in FOUND_BY
             if not known or thing.scheme not in ("http", "https"):
-                raise RecipeError(f"{where}: unknown scheme, kind, protocol or way of finding its parent")
+                raise PageRecipeError(f"{where}: unknown scheme, kind, protocol or way of finding its parent")
             if thing.parent is None if index else thing.parent is not None:
-                raise RecipeError(f"{where}: only the first object has no parent")
+                raise PageRecipeError(f"{where}: only the first object has no parent")
             if thing.parent is not None and not 0 <= thing.parent < index:
-                raise RecipeError(f"{where}: asked for by an object that comes after it")
+                raise PageRecipeError(f"{where}: asked for by an object that comes after it")
             if thing.body_bytes is not None and thing.body_bytes < 0:
-                raise RecipeError(f"{where}: a negative size")
+                raise PageRecipeError(f"{where}: a negative size")
         if (
             not page.objects
             or page.objects[page.main].is_redirect
             or page.objects[page.main].kind != "document"
         ):
-            raise RecipeError(f"page {page.number}: no main document")
+            raise PageRecipeError(f"page {page.number}: no main document")
     for what in ("site", "number"):
         counted = collections.Counter(getattr(page, what) for page in pages)
         twice = [str(value) for value, count in counted.items() if count > 1]
         if twice:
-            raise RecipeError(f"two pages of the same {what}: {', '.join(twice)}")
+            raise PageRecipeError(f"two pages of the same {what}: {', '.join(twice)}")

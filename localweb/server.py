@@ -12,7 +12,7 @@ from localweb.faults import Fault
 from localweb.modes import Mode
 from localweb.recipes import Page
 from localweb.serving.certificates import Authority
-from localweb.serving.handler import Reply, ServedRequest, Site
+from localweb.serving.handler import Reply, ServedRequest, ServedSite
 from localweb.serving.listener import TcpListener
 from localweb.serving.log import TruthLog
 from localweb.serving.web import Web
@@ -54,7 +54,7 @@ class LocalWeb(Web):
 
     def _listener(self, deployed: Deployed) -> TcpListener:
         scheme, host = deployed.origin
-        site = Site(host=host, handler=deployed.handler, log=self.log, takeover=deployed.takeover)
+        site = ServedSite(host=host, handler=deployed.handler, log=self.log, takeover=deployed.takeover)
         if scheme == "http":
             return TcpListener(site)
         authority = self._impostor if deployed.fault is Fault.BAD_CERTIFICATE else self._authority
@@ -65,7 +65,7 @@ class LocalWeb(Web):
 async def canary() -> AsyncIterator[str]:
     """Yield a URL that answers any request while the block runs:
     crawls of the local web ask it if the web can be reached."""
-    listener = TcpListener(Site(host=CANARY_ADDRESS, handler=_answer_canary, log=TruthLog()))
+    listener = TcpListener(ServedSite(host=CANARY_ADDRESS, handler=_answer_canary, log=TruthLog()))
     try:
         yield f"http://{CANARY_ADDRESS}:{await listener.listen(CANARY_ADDRESS, 0)}/"
     finally:

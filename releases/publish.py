@@ -24,7 +24,7 @@ class StoreError(Exception):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Published:
+class PublishedRelease:
     """The location of a published release."""
 
     url: str
@@ -32,7 +32,9 @@ class Published:
     """False if the complete release was there before."""
 
 
-def publish(release: Release, url: str, *, progress: Callable[[int], object] = lambda _: None) -> Published:
+def publish(
+    release: Release, url: str, *, progress: Callable[[int], object] = lambda _: None
+) -> PublishedRelease:
     """Copy a sound release below `url`, read it back completely, and compare the checksums.
 
     `url` is a URI for pyarrow's FileSystem.from_uri: `file:///mnt/releases`, or
@@ -73,7 +75,7 @@ def publish(release: Release, url: str, *, progress: Callable[[int], object] = l
             _write(store, release.path, folder, [SIGNATURE], progress)
     except (OSError, pa.ArrowInvalid) as exc:
         raise StoreError(f"cannot publish to {shown}: {str(exc).replace(url or shown, shown)}") from exc
-    return Published(url=f"{shown}/{place}", is_new=is_new)
+    return PublishedRelease(url=f"{shown}/{place}", is_new=is_new)
 
 
 def withdraw(url: str, folder: Path, *, place: Path) -> bool:

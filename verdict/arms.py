@@ -12,7 +12,7 @@ from replay.networks.distances import FAR, NEAR
 from replay.networks.queues import QUEUES
 from replay.runs.origins import AS_TCP, ONE_SENDER
 from replay.runs.policy import PACED, SPREAD, Policy
-from verdict.question import STRATA, Question
+from verdict.question import STRATA, ReplayQuestion
 from verdict.sampling import StagePlan
 
 WINDOWS = (
@@ -41,7 +41,7 @@ class Input:
     changes: dict[str, Any] = field(hash=False)
     """Conditions that differ from the question's."""
 
-    def question(self, of: Question) -> Question:
+    def question(self, of: ReplayQuestion) -> ReplayQuestion:
         conditions = dataclasses.replace(of.conditions, **self.changes)
         return dataclasses.replace(of, conditions=conditions, run=of.run + OTHER_RUN)
 

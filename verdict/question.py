@@ -23,7 +23,7 @@ HALF_LOADED = Neighbours(load=0.5, everyone=True)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Question:
+class ReplayQuestion:
     """A replay's question: which initial window is worth it, over these pages and the world's networks."""
 
     recipes: Sequence[Recipe]

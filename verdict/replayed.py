@@ -20,7 +20,7 @@ from verdict.calibration import BackCastFinding
 from verdict.evidence import Evidence, read_evidence, weighted_networks
 from verdict.judgement import Look, Reason
 from verdict.ledger import Arm
-from verdict.question import HALF_LOADED, Question, network_of
+from verdict.question import HALF_LOADED, ReplayQuestion, network_of
 from verdict.replay_file import ReplayFile
 from verdict.rule import RULE
 from verdict.sampling import StagePlan
@@ -130,7 +130,7 @@ class _Read:
 def _read(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> _Read:
     file = msgspec.convert(facts[0]["plan"]["asked"], ReplayFile)
     incumbent, sites = file.rule.incumbent, sites_in(facts[0]["plan"])
-    question = Question(recipes=(), incumbent=incumbent, run=file.run, conditions=file.base)
+    question = ReplayQuestion(recipes=(), incumbent=incumbent, run=file.run, conditions=file.base)
     names = [stage["plan"].get("arm") for stage in facts]
     staged = [(table, stage) for table, stage, name in zip(tables, facts, names, strict=True) if name is None]
     plans = [plan_of_facts(stage["plan"]["stage"]) for _, stage in staged]

@@ -33,7 +33,7 @@ from storage.sums import broken_sums
 from verdict.arms import LOADED
 from verdict.deciding import Loaded
 from verdict.evidence import read_evidence
-from verdict.question import Question, network_of
+from verdict.question import ReplayQuestion, network_of
 from verdict.sampling import Prices, StagePlan
 
 FORMAT_VERSION = 1
@@ -48,7 +48,7 @@ class Stages:
     def __init__(
         self,
         folder: Path,
-        question: Question,
+        question: ReplayQuestion,
         lab: Lab,
         facts: Mapping[str, Any],
         *,

@@ -17,7 +17,7 @@ GREASE_CHARACTERS = " (:-./);=?_"
 GREASE_VERSIONS = ("8", "99", "24")
 
 
-class ContactError(CrawlerError):
+class ContactUrlError(CrawlerError):
     """The contact URL cannot stand in a User-Agent."""
 
 
@@ -67,7 +67,7 @@ AS_IT_IS = Appearance()
 def check_contact(url: str) -> str:
     """Return the URL; ContactError if it cannot stand in a User-Agent."""
     if not CONTACT_URL.fullmatch(url):
-        raise ContactError(
+        raise ContactUrlError(
             f"{url!r} cannot stand in a User-Agent: write a plain http or https URL of at most 200 characters"
         )
     return url

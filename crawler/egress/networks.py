@@ -21,7 +21,7 @@ IPV6_REGISTRY = "IANA IPv6 Special-Purpose Address Registry"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedNetwork:
     """A network that is not part of the public Internet, and the source that says so."""
 
     network: str
@@ -30,35 +30,41 @@ class Refused:
 
 
 REFUSED = [
-    Refused("0.0.0.0/8", "this network", f"{IPV4_REGISTRY}, RFC 791"),
-    Refused("10.0.0.0/8", "private use", f"{IPV4_REGISTRY}, RFC 1918"),
-    Refused("100.64.0.0/10", "shared address space; 100.100.100.200 is metadata", "RFC 6598"),
-    Refused("127.0.0.0/8", "loopback", f"{IPV4_REGISTRY}, RFC 1122"),
-    Refused("168.63.129.16/32", "Azure's platform, metadata", "Microsoft: What is IP address 168.63.129.16?"),
-    Refused("169.254.0.0/16", "link-local; 169.254.169.254 is metadata", f"{IPV4_REGISTRY}, RFC 3927"),
-    Refused("172.16.0.0/12", "private use", f"{IPV4_REGISTRY}, RFC 1918"),
-    Refused(
+    RefusedNetwork("0.0.0.0/8", "this network", f"{IPV4_REGISTRY}, RFC 791"),
+    RefusedNetwork("10.0.0.0/8", "private use", f"{IPV4_REGISTRY}, RFC 1918"),
+    RefusedNetwork("100.64.0.0/10", "shared address space; 100.100.100.200 is metadata", "RFC 6598"),
+    RefusedNetwork("127.0.0.0/8", "loopback", f"{IPV4_REGISTRY}, RFC 1122"),
+    RefusedNetwork(
+        "168.63.129.16/32", "Azure's platform, metadata", "Microsoft: What is IP address 168.63.129.16?"
+    ),
+    RefusedNetwork("169.254.0.0/16", "link-local; 169.254.169.254 is metadata", f"{IPV4_REGISTRY}, RFC 3927"),
+    RefusedNetwork("172.16.0.0/12", "private use", f"{IPV4_REGISTRY}, RFC 1918"),
+    RefusedNetwork(
         "192.0.0.0/24", "IETF protocol assignments; 192.0.0.192 is metadata", f"{IPV4_REGISTRY}, RFC 6890"
     ),
-    Refused("192.0.2.0/24", "documentation", f"{IPV4_REGISTRY}, RFC 5737"),
-    Refused("192.88.99.0/24", "6to4 relays, withdrawn", "RFC 7526"),
-    Refused("192.168.0.0/16", "private use", f"{IPV4_REGISTRY}, RFC 1918"),
-    Refused("198.18.0.0/15", "benchmarking; the guard's own link", f"{IPV4_REGISTRY}, RFC 2544"),
-    Refused("198.51.100.0/24", "documentation", f"{IPV4_REGISTRY}, RFC 5737"),
-    Refused("203.0.113.0/24", "documentation", f"{IPV4_REGISTRY}, RFC 5737"),
-    Refused("224.0.0.0/4", "multicast", "RFC 5771"),
-    Refused("240.0.0.0/4", "reserved, and the broadcast address", f"{IPV4_REGISTRY}, RFC 1112, RFC 919"),
-    Refused(
+    RefusedNetwork("192.0.2.0/24", "documentation", f"{IPV4_REGISTRY}, RFC 5737"),
+    RefusedNetwork("192.88.99.0/24", "6to4 relays, withdrawn", "RFC 7526"),
+    RefusedNetwork("192.168.0.0/16", "private use", f"{IPV4_REGISTRY}, RFC 1918"),
+    RefusedNetwork("198.18.0.0/15", "benchmarking; the guard's own link", f"{IPV4_REGISTRY}, RFC 2544"),
+    RefusedNetwork("198.51.100.0/24", "documentation", f"{IPV4_REGISTRY}, RFC 5737"),
+    RefusedNetwork("203.0.113.0/24", "documentation", f"{IPV4_REGISTRY}, RFC 5737"),
+    RefusedNetwork("224.0.0.0/4", "multicast", "RFC 5771"),
+    RefusedNetwork(
+        "240.0.0.0/4", "reserved, and the broadcast address", f"{IPV4_REGISTRY}, RFC 1112, RFC 919"
+    ),
+    RefusedNetwork(
         "::/3", "not global unicast: loopback, unspecified, IPv4-mapped, local NAT64", "RFC 4291, RFC 8215"
     ),
-    Refused(
+    RefusedNetwork(
         "2001::/23", "IETF protocol assignments, Teredo among them", f"{IPV6_REGISTRY}, RFC 2928, RFC 4380"
     ),
-    Refused("2001:db8::/32", "documentation", f"{IPV6_REGISTRY}, RFC 3849"),
-    Refused("2002::/16", "6to4, which carries any IPv4 address", f"{IPV6_REGISTRY}, RFC 3056"),
-    Refused("3fff::/20", "documentation", f"{IPV6_REGISTRY}, RFC 9637"),
-    Refused("4000::/2", "not assigned; segment routing", "RFC 4291, RFC 9602"),
-    Refused("8000::/1", "not global unicast: unique local, link-local, multicast", "RFC 4291, RFC 4193"),
+    RefusedNetwork("2001:db8::/32", "documentation", f"{IPV6_REGISTRY}, RFC 3849"),
+    RefusedNetwork("2002::/16", "6to4, which carries any IPv4 address", f"{IPV6_REGISTRY}, RFC 3056"),
+    RefusedNetwork("3fff::/20", "documentation", f"{IPV6_REGISTRY}, RFC 9637"),
+    RefusedNetwork("4000::/2", "not assigned; segment routing", "RFC 4291, RFC 9602"),
+    RefusedNetwork(
+        "8000::/1", "not global unicast: unique local, link-local, multicast", "RFC 4291, RFC 4193"
+    ),
 ]
 """Refused networks. All other addresses pass, and so does NAT64 of an IPv4 address that passes."""
 

@@ -29,7 +29,7 @@ from crawler.netlog.exchange import MAIN_FRAME
 from crawler.visit.bot_walls import CONSENTS, WALLS, recognise
 from crawler.visit.observation import Observation, Row
 from crawler.visit.row_values import VisitClock, text
-from crawler.visit.rows import Rows, add_reused, make_rows
+from crawler.visit.rows import VisitRows, add_reused, make_rows
 
 UNANSWERED = (ConnectError, TLSError, BadResponse, VisitTimeout)
 """Errors of an https attempt after which http is tried, if no response had come."""
@@ -143,7 +143,7 @@ class Attempt:
     def observation(self, *, salt: bytes, error_name: Callable[[int], str]) -> Observation:
         """Make the rows of this attempt."""
         traffic = add_reused(self.traffic, self.initiators.requests)
-        visit_rows: Rows = make_rows(
+        visit_rows: VisitRows = make_rows(
             traffic,
             self.initiators.requests,
             start_ms=self.start_ms,

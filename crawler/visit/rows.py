@@ -25,7 +25,7 @@ FIRST_FLIGHT_COLUMNS = (
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Rows:
+class VisitRows:
     """Rows of one visit, without the columns that the visit writer adds."""
 
     connections: list[Row]
@@ -45,7 +45,7 @@ def make_rows(
     captured: Sequence[CapturedConnection | None] = (),
     unnamed_bytes: int = 0,
     stop_ms: int = 0,
-) -> Rows:
+) -> VisitRows:
     """Make the rows of all connections that received bytes, and of all requests, numbered from 1.
 
     `captured` has what a capture has of each connection, and is empty without one; `unnamed_bytes` came on
@@ -79,7 +79,7 @@ def make_rows(
     ]
     responses = [mapping.row(n) for n in range(len(traffic.exchanges))]
     unseen = sum(row["wire_bytes_unknown"] == "unseen" for row in responses)
-    return Rows(
+    return VisitRows(
         connections=connections,
         responses=_add_server_delay(connections, responses),
         received_bytes=received,

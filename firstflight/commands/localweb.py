@@ -14,7 +14,7 @@ from localweb import recipes
 from localweb.content import Played, play
 from localweb.modes import SUFFIX, Mode
 from localweb.server import LocalWeb, canary
-from localweb.serving.listener import ListenError
+from localweb.serving.listener import ListenerError
 from storage.staging import write_whole
 
 MODE = click.option(
@@ -50,7 +50,7 @@ def list_pages(mode: str, as_json: bool) -> None:
       firstflight localweb list
       firstflight localweb list --json --mode h1
     """
-    with one_line(recipes.RecipeError):
+    with one_line(recipes.PageRecipeError):
         played = [play(page, Mode(mode)) for page in recipes.load_bundled()]
     show([page_facts(page) for page in played], as_json=as_json, lines=[HEADING, *map(describe_page, played)])
 
@@ -102,7 +102,7 @@ def serve(mode: str, state: Path, log: Path | None, pages: str | None) -> None:
     Example:
       firstflight localweb serve --mode recorded --state web.json --pages 3
     """
-    with one_line(recipes.RecipeError, ListenError, OSError):
+    with one_line(recipes.PageRecipeError, ListenerError, OSError):
         chosen = recipes.load_bundled()
         if pages is not None:
             chosen = recipes.choose(chosen, pages)

@@ -13,7 +13,7 @@ DATA, HEADERS, CONTINUATION = 0x0, 0x1, 0x9
 PADDED = 0x08
 
 
-class Frame(NamedTuple):
+class HttpFrame(NamedTuple):
     """One frame's type, stream and sizes."""
 
     type: int
@@ -29,7 +29,7 @@ class Frame(NamedTuple):
         return self.type in (DATA, HEADERS, CONTINUATION)
 
 
-def scan(octets: bytes) -> Iterator[Frame]:
+def scan(octets: bytes) -> Iterator[HttpFrame]:
     """Yield the whole frames in `octets`, which begin with a frame;
     a frame cut short at the end is left out."""
     at = 0
@@ -40,7 +40,7 @@ def scan(octets: bytes) -> Iterator[Frame]:
         if at + HEADER + length > len(octets):
             return
         padding = 1 + octets[at + HEADER] if kind == DATA and flags & PADDED else 0
-        yield Frame(kind, stream_id, HEADER + length, length - padding if kind == DATA else 0)
+        yield HttpFrame(kind, stream_id, HEADER + length, length - padding if kind == DATA else 0)
         at += HEADER + length
 
 

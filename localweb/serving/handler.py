@@ -23,7 +23,7 @@ Fields: TypeAlias = "Sequence[tuple[str, str]]"
 """Header or trailer fields, names in lower case."""
 
 
-class Origin(NamedTuple):
+class ServedOrigin(NamedTuple):
     """Scheme and host; the port is always the scheme's default."""
 
     scheme: str
@@ -135,7 +135,7 @@ Takeover: TypeAlias = "Callable[[Channel], Awaitable[None]]"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Site:
+class ServedSite:
     """One host: its handler, and the log of what it sends."""
 
     host: str

@@ -8,7 +8,7 @@ import http
 from collections.abc import Sequence
 
 from localweb.serving.channel import Channel, Gone, ProtocolViolation
-from localweb.serving.handler import ALPN_HTTP1, Fields, Reply, ServedRequest, Site
+from localweb.serving.handler import ALPN_HTTP1, Fields, Reply, ServedRequest, ServedSite
 from localweb.serving.log import SentResponse
 
 PIECE = 65_536
@@ -18,7 +18,7 @@ PIECE = 65_536
 class Http1Session:
     """One connection."""
 
-    def __init__(self, channel: Channel, site: Site, scheme: str) -> None:
+    def __init__(self, channel: Channel, site: ServedSite, scheme: str) -> None:
         self.channel = channel
         self.site = site
         self.scheme = scheme

@@ -20,7 +20,7 @@ import h2.settings
 
 from localweb.serving import frames
 from localweb.serving.channel import Channel, Gone, ProtocolViolation
-from localweb.serving.handler import ALPN_H2, Fields, Reply, ServedRequest, Site
+from localweb.serving.handler import ALPN_H2, Fields, Reply, ServedRequest, ServedSite
 from localweb.serving.log import SentResponse
 
 TURNS = 2
@@ -32,7 +32,7 @@ window."""
 class Http2Session:
     """One connection."""
 
-    def __init__(self, channel: Channel, site: Site, scheme: str) -> None:
+    def __init__(self, channel: Channel, site: ServedSite, scheme: str) -> None:
         config = h2.config.H2Configuration(client_side=False, header_encoding="latin-1")
         self.connection = h2.connection.H2Connection(config)
         self.connection.local_settings = h2.settings.Settings(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from localweb.serving.channel import Channel, Gone, ProtocolViolation
-from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, Site
+from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, ServedSite
 from localweb.serving.http1 import Http1Session
 from localweb.serving.http2 import Http2Session
 from localweb.serving.log import SentConnection, now_us
@@ -17,7 +17,7 @@ from localweb.serving.tls import TLSLayer
 BACKLOG = 512
 
 
-class ListenError(Exception):
+class ListenerError(Exception):
     """An address and port that the server cannot listen on."""
 
 
@@ -42,7 +42,7 @@ class TcpListener:
 
     def __init__(
         self,
-        site: Site,
+        site: ServedSite,
         tls: Callable[[], ssl.SSLContext] | None = None,
         layer: Callable[[ssl.SSLContext], TLSLayer] = TLSLayer,
         options: Sequence[tuple[int, int, int | bytes]] = (),
@@ -66,7 +66,7 @@ class TcpListener:
             sock.listen(BACKLOG)
         except OSError as exc:
             reason = exc.strerror or exc
-            raise ListenError(
+            raise ListenerError(
                 f"cannot listen on {address}:{port} for {self._site.host} ({reason}): "
                 "stop the program that does"
             ) from exc
@@ -120,7 +120,7 @@ class TcpListener:
         return self._layer(self._context)
 
 
-def log_connection(sock: socket.socket, client: tuple[str, int], site: Site) -> SentConnection:
+def log_connection(sock: socket.socket, client: tuple[str, int], site: ServedSite) -> SentConnection:
     """Log a connection that has just been accepted."""
     server = sock.getsockname()
     entry = SentConnection(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
-from localweb.serving.handler import Origin
+from localweb.serving.handler import ServedOrigin
 from localweb.serving.listener import Listener
 from localweb.serving.log import TruthLog
 
@@ -32,17 +32,17 @@ class Web:
         self.log = TruthLog()
         self.hosts: Sequence[str] = ()
         """The browser takes the first that matches: `a.test` before `*.test`."""
-        self.listeners: Mapping[Origin, Sequence[Listener]] = {}
+        self.listeners: Mapping[ServedOrigin, Sequence[Listener]] = {}
         """Listeners by origin; those of one origin share a port."""
         self.trusted = ""
         """Hash of the key that the browser must trust."""
-        self._endpoints: dict[Origin, tuple[str, int]] = {}
+        self._endpoints: dict[ServedOrigin, tuple[str, int]] = {}
 
     @property
     def browser_flags(self) -> list[str]:
         """Flags that make Chromium find this web, trust it and reach nothing else."""
         rules = [
-            "MAP {}:{} {}:{}".format(host, port, *self.endpoint(Origin(scheme, host)))
+            "MAP {}:{} {}:{}".format(host, port, *self.endpoint(ServedOrigin(scheme, host)))
             for host in self.hosts
             for scheme, port in SCHEME_PORTS.items()
         ]
@@ -51,7 +51,7 @@ class Web:
             f"--ignore-certificate-errors-spki-list={self.trusted}",
         ]
 
-    def endpoint(self, origin: Origin) -> tuple[str, int]:
+    def endpoint(self, origin: ServedOrigin) -> tuple[str, int]:
         """Return address and port of an origin.
 
         Without listeners for it, an endpoint that refuses connections.

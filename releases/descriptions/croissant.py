@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from releases.citation.licences import licence_page
 from releases.citation.work import PUBLISHER, Work
-from releases.descriptions.tables import Table
+from releases.descriptions.tables import DescribedTable
 from schema.authors import Author
 from schema.released_tables import definition
 
@@ -43,7 +43,7 @@ CONTEXT: dict[str, Any] = {
 }
 
 
-def croissant(work: Work, tables: Sequence[Table]) -> dict[str, Any]:
+def croissant(work: Work, tables: Sequence[DescribedTable]) -> dict[str, Any]:
     """Return the JSON-LD document."""
     creators = [_creator(author) for author in work.authors]
     return {
@@ -95,7 +95,7 @@ def _creator(author: Author) -> dict[str, Any]:
     return {"@type": "sc:Person", **{name: value for name, value in facts.items() if value}}
 
 
-def _record_set(table: Table) -> dict[str, Any]:
+def _record_set(table: DescribedTable) -> dict[str, Any]:
     return {
         "@type": "cr:RecordSet",
         "@id": table.name,
@@ -105,7 +105,7 @@ def _record_set(table: Table) -> dict[str, Any]:
     }
 
 
-def _field(table: Table, field: pa.Field) -> dict[str, Any]:
+def _field(table: DescribedTable, field: pa.Field) -> dict[str, Any]:
     is_array = pa.types.is_list(field.type)
     return {
         "@type": "cr:Field",

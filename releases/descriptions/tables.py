@@ -13,7 +13,7 @@ KEYS = {name: list(table.key) for name, table in released_tables().items()}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Table:
+class DescribedTable:
     """One Parquet file of a release."""
 
     name: str
@@ -24,14 +24,14 @@ class Table:
     key: list[str]
 
 
-def tables_in(folder: Path, files: dict[str, str]) -> list[Table]:
+def tables_in(folder: Path, files: dict[str, str]) -> list[DescribedTable]:
     """Return the Parquet files among `files`, SHA-256 by name, of the release in `folder`, by name."""
     tables = []
     for file, checksum in sorted(files.items()):
         if file.endswith(".parquet"):
             name = file.removesuffix(".parquet")
             tables.append(
-                Table(
+                DescribedTable(
                     name=name,
                     file=file,
                     sha256=checksum,

@@ -12,7 +12,7 @@ from replay.networks.profiles import Profile
 from replay.published.reproduction import (
     ComparedValue,
     Criterion,
-    Place,
+    FigurePlace,
     Reproduction,
     at_least,
     at_most,
@@ -99,7 +99,7 @@ def gain_rows(summary: Iterable[Summary], gains: Gains) -> Iterator[ComparedValu
             unit="%",
             published=100 * line.published,
             ours=100 * line.ours,
-            place=Place("What the paper prints: time saved by IW 30", "time saved", line.what),
+            place=FigurePlace("What the paper prints: time saved by IW 30", "time saved", line.what),
         )
     for case, by_size in gains.items():
         for size, gain in by_size.items():
@@ -107,7 +107,7 @@ def gain_rows(summary: Iterable[Summary], gains: Gains) -> Iterator[ComparedValu
                 what=f"{case}, {size:,} KB: time saved by IW 30",
                 unit="%",
                 ours=100 * gain,
-                place=Place("Fig 3: time saved by IW 30, by upload", case, f"{size:,} KB"),
+                place=FigurePlace("Fig 3: time saved by IW 30, by upload", case, f"{size:,} KB"),
             )
 
 

@@ -12,7 +12,7 @@ from replay.published.reproduction import (
     ORACLES,
     ComparedValue,
     Criterion,
-    Place,
+    FigurePlace,
     Reproduction,
     at_most,
     error_criteria,
@@ -220,7 +220,7 @@ def figure_rows(
             unit=unit,
             published=published,
             ours=ours,
-            place=Place(f"{panel}: {what}, {shaper}", series, x),
+            place=FigurePlace(f"{panel}: {what}, {shaper}", series, x),
         )
 
 

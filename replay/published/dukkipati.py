@@ -16,7 +16,7 @@ from replay.published.reproduction import (
     FACTOR,
     ComparedValue,
     Criterion,
-    Place,
+    FigurePlace,
     Reproduction,
     at_least,
     at_most,
@@ -104,7 +104,7 @@ def panel_results(
             unit="ms",
             published=bucket["abs_ms"],
             ours=gain,
-            place=Place(f"{name}: gain of IW 10 over 3", "gain", bucket["bucket"]),
+            place=FigurePlace(f"{name}: gain of IW 10 over 3", "gain", bucket["bucket"]),
         )
         for bucket, values, gain in zip(panel, buckets, ours, strict=True)
     ]
@@ -130,7 +130,7 @@ def table_rows(clients: Sequence[PublishedClient]) -> list[ComparedValue]:
             unit="ms",
             published=theirs,
             ours=ours,
-            place=Place("Table 3: gain of IW 10 over 3", "gain", name),
+            place=FigurePlace("Table 3: gain of IW 10 over 3", "gain", name),
         )
         for name, theirs, ours in named
     ]
@@ -218,7 +218,7 @@ def knee(
             unit="ms",
             published=theirs[3] - theirs[iw],
             ours=means[3] - means[iw],
-            place=Place("Fig 2, mean gain over IW 3", "gain over IW 3", f"IW {iw}"),
+            place=FigurePlace("Fig 2, mean gain over IW 3", "gain over IW 3", f"IW {iw}"),
         )
         for iw in KNEE_WINDOWS[1:]
     ]

@@ -13,7 +13,7 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, Profile, symmetric
 from replay.published.reproduction import (
     ComparedValue,
-    Place,
+    FigurePlace,
     Reproduction,
     at_least,
     at_most,
@@ -182,7 +182,7 @@ def case_rows(where: Profile, count: int, outcomes: Outcomes) -> Iterator[Compar
                 unit="s",
                 published=seconds,
                 ours=means[count + number],
-                place=Place(
+                place=FigurePlace(
                     f"{where.id}, {count} in the background",
                     control,
                     f"{number + 1}: {BURSTS[number] // 1024} KiB",

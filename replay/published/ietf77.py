@@ -16,7 +16,7 @@ from replay.published.reproduction import (
     FACTOR,
     ComparedValue,
     Criterion,
-    Place,
+    FigurePlace,
     Reproduction,
     at_least,
     at_most,
@@ -207,14 +207,14 @@ def table_rows(results: Results) -> Iterator[ComparedValue]:
                 unit="ms",
                 published=base - exp,
                 ours=gain_ms(results, center, name, share),
-                place=Place(f"{name}: gain of IW 10 over 3 in ms, by quantile", center, f"p{share}"),
+                place=FigurePlace(f"{name}: gain of IW 10 over 3 in ms, by quantile", center, f"p{share}"),
             )
             yield ComparedValue(
                 what=f"{center}, {name}: gain at p{share}",
                 unit="%",
                 published=100 * (base - exp) / base,
                 ours=gain(results, center, name, share),
-                place=Place(f"{name}: gain of IW 10 over 3 by quantile", center, f"p{share}"),
+                place=FigurePlace(f"{name}: gain of IW 10 over 3 by quantile", center, f"p{share}"),
             )
         for iw, published in zip((10, 3), ORACLE["retransmission_pct"][center][name], strict=True):
             yield ComparedValue(
@@ -222,7 +222,7 @@ def table_rows(results: Results) -> Iterator[ComparedValue]:
                 unit="%",
                 published=published,
                 ours=results[center, name, iw].retransmitted_pct,
-                place=Place(f"Segments retransmitted at IW {iw}", "share", f"{center}, {name}"),
+                place=FigurePlace(f"Segments retransmitted at IW {iw}", "share", f"{center}, {name}"),
             )
         refused = results[center, name, 3].refused
         yield ComparedValue(what=f"{center}, {name}: clients refused", unit="", ours=refused)

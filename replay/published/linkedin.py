@@ -13,7 +13,7 @@ from replay.networks.populations import LONG_RTT_MBPS, LONG_RTTS_MS, long_rtt
 from replay.networks.profiles import Profile
 from replay.published.reproduction import (
     ComparedValue,
-    Place,
+    FigurePlace,
     Reproduction,
     at_least,
     at_most,
@@ -168,5 +168,7 @@ def rows(gains: dict[str, Floats], bounds: dict[str, tuple[float, float]]) -> It
                 what=f"{name}: {where.id}, {size:,} B",
                 unit="%",
                 ours=100 * float(gain),
-                place=Place(f"{100 * where.loss:g} % lost: gain over {CONTROL}, a dot a cell", name, name),
+                place=FigurePlace(
+                    f"{100 * where.loss:g} % lost: gain over {CONTROL}, a dot a cell", name, name
+                ),
             )

@@ -11,7 +11,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FigurePlace:
     """The place of a value in a figure."""
 
     panel: str
@@ -29,7 +29,7 @@ class ComparedValue:
     ours: float
     published: float | None = None
     """The published value; None if the source prints none."""
-    place: Place | None = None
+    place: FigurePlace | None = None
     """Its place in a figure; None if the value is in none."""
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from releases.slow_start import MSS_TIMESTAMPS, delayed_ack_rounds, linux_flights
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
-from replay.published.reproduction import ComparedValue, Place, Reproduction, at_most, make_reproduction
+from replay.published.reproduction import ComparedValue, FigurePlace, Reproduction, at_most, make_reproduction
 from replay.runs.calibration import Flight, count_flights
 from replay.runs.guests import measure_flights
 from replay.runs.network_jobs import FIRST_ORIGIN
@@ -47,7 +47,7 @@ def run(lab: Lab) -> Reproduction:
             unit="rounds",
             published=published,
             ours=delayed_ack_rounds(count, iw=iw),
-            place=Place("The table of section 5.1", f"IW {iw}", str(count)),
+            place=FigurePlace("The table of section 5.1", f"IW {iw}", str(count)),
         )
         for count, *both in TABLE
         for iw, published in zip((3, 10), both, strict=True)
@@ -84,7 +84,7 @@ def kernel_rows(lab: Lab) -> list[ComparedValue]:
             unit="rounds",
             published=linux_flights(flight.bytes, iw=flight.iw),
             ours=count_flights(flight, rtt_us=WIDE.rtt_us),
-            place=Place(
+            place=FigurePlace(
                 "Linux against its own arithmetic", f"IW {flight.iw}", str(flight.bytes // MSS_TIMESTAMPS)
             ),
         )

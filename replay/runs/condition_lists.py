@@ -21,7 +21,7 @@ from replay.runs.conditions import (
     Competition,
     Conditions,
     Loss,
-    Queue,
+    OtherQueue,
 )
 from replay.runs.origins import HTTP3, SENDERS
 
@@ -68,7 +68,7 @@ def read_competition(word: str) -> Competition | None:
     return competition
 
 
-def read_queue(word: str) -> Queue | PublishedQueues | None:
+def read_queue(word: str) -> OtherQueue | PublishedQueues | None:
     """Read a discipline, a size of a queue with tail drop, or a reading of the published queues.
 
     None: the profile's own queue.
@@ -78,15 +78,15 @@ def read_queue(word: str) -> Queue | PublishedQueues | None:
     if word in QUEUES:
         return QUEUES[word]
     if word in DISCIPLINES and word != "tail-drop":
-        return Queue(discipline=word)
+        return OtherQueue(discipline=word)
     match = QUEUE.fullmatch(word)
     if not match:
         raise ValueError(word)
     size = float(match[1])
     if match[2] == "BDP" and MOST_BDP >= size > 0:
-        return Queue(bdp=size)
+        return OtherQueue(bdp=size)
     if match[2] == "B" and 2 * FRAME_BYTES <= size <= MOST_BYTES:
-        return Queue(bytes=int(size))
+        return OtherQueue(bytes=int(size))
     raise ValueError(word)
 
 

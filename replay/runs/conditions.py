@@ -102,7 +102,7 @@ class Competition:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Queue:
+class OtherQueue:
     """A queue of the bottleneck that replaces the profile's."""
 
     bdp: float | None = None
@@ -159,7 +159,7 @@ class Conditions:
     """True if servers answer after the delay that was recorded, or is usual for the type."""
     warm_cache: bool = False
     """True for a second visit, with the cache that the first visit filled."""
-    queue: Queue | PublishedQueues | None = None
+    queue: OtherQueue | PublishedQueues | None = None
     """Queue, or reading of the published queues, that replaces the profile's; None: the profile's."""
     tls_records: str = RECORDED_RECORDS
     """Sizes of the servers' TLS records: a key of RECORDS."""

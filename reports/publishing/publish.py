@@ -39,7 +39,7 @@ class Wanted:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Published:
+class PublishedReport:
     """The version that has the content."""
 
     version: ReportVersion
@@ -58,7 +58,7 @@ def publish_report(
     allowed_signers: Path,
     signer: Signer | None = None,
     progress: Callable[[int, int], object] = lambda _done, _total: None,
-) -> Published:
+) -> PublishedReport:
     """Publish the report of the inputs, unless a version in force has equal content.
 
     `progress` is told how many of the report's figures are drawn, and how many there are.
@@ -76,7 +76,7 @@ def publish_report(
     if equal := _with_equal_content(report_versions(folder), wanted, digest, place):
         if signer is not None and not (equal.folder / SIGNATURE).exists():
             signer.sign(equal.folder)
-        return Published(version=equal, digest=digest, is_new=False)
+        return PublishedReport(version=equal, digest=digest, is_new=False)
     facts = origin(inputs, commit=commit)
     changed = [] if before is None else list(changes(manifest_of(before.folder), facts))
     if place.number > 1 and wanted.version not in (NEXT, place.number):
@@ -100,7 +100,7 @@ def publish_report(
         progress=progress,
     )
     folder.chmod(0o755)  # regardless of the umask: the service may run as another user
-    return Published(version=place, digest=digest, is_new=True)
+    return PublishedReport(version=place, digest=digest, is_new=True)
 
 
 def _with_equal_content(

@@ -18,7 +18,7 @@ from localweb.deployment import Deployed
 from localweb.modes import Mode
 from localweb.recipes import Page
 from localweb.server import LocalWeb
-from localweb.serving.handler import Site
+from localweb.serving.handler import ServedSite
 from localweb.serving.listener import TcpListener
 from storage.staging import write_whole
 from studies.page_loads.shaped_path import SERVERS
@@ -48,7 +48,7 @@ class FarWeb(LocalWeb):
         context = self._authority.context(
             origin.host, deployed.alpn
         )  # now: the first visit must not wait for it
-        site = Site(host=origin.host, handler=deployed.handler, log=self.log)
+        site = ServedSite(host=origin.host, handler=deployed.handler, log=self.log)
         return TcpListener(site, lambda: context, options=OPTIONS)
 
 

@@ -20,7 +20,7 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile, symmetric
 from replay.recipes.page_recipe import Recipe, read_recipes
 from replay.runs.cells import plan, sample
-from replay.runs.conditions import Competition, Conditions, Neighbours, Queue
+from replay.runs.conditions import Competition, Conditions, Neighbours, OtherQueue
 from replay.runs.policy import at_once
 from replay.runs.price import core_seconds
 from replay.runs.run import replay
@@ -31,9 +31,11 @@ ROUND_TRIPS_MS: Mapping[float, int] = {2.7: 151, 12: 100, 49: 60, 158: 40, 375: 
 
 CONDITIONS: Mapping[str, Conditions] = {
     "ordinary": Conditions(),
-    "half of the rate asked for by others": Conditions(queue=Queue(bdp=1), neighbours=Neighbours(load=0.5)),
+    "half of the rate asked for by others": Conditions(
+        queue=OtherQueue(bdp=1), neighbours=Neighbours(load=0.5)
+    ),
     "beside a bulk flow": Conditions(
-        queue=Queue(bdp=1), competition=Competition(flows=1, congestion_control="cubic", iw=10)
+        queue=OtherQueue(bdp=1), competition=Competition(flows=1, congestion_control="cubic", iw=10)
     ),
 }
 RECORDED_PAGES = 6

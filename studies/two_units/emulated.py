@@ -23,7 +23,7 @@ from reports.inputs.replays import Replay
 from verdict.evidence import Evidence, select_conditions
 from verdict.judgement import Look
 from verdict.ledger import switch
-from verdict.question import Question
+from verdict.question import ReplayQuestion
 from verdict.replay_file import ReplayFile
 from verdict.replayed import plan_of_facts, policies_of_stages
 from verdict.rule import INCUMBENT, RULE
@@ -48,7 +48,7 @@ def looks_of(replay: Replay, recipes: Sequence[Recipe], *, thresholds_ms: Sequen
     pages."""
     recipe_of = {recipe.visit_id: recipe for recipe in recipes}
     file = msgspec.convert(asked_of(replay), ReplayFile)
-    question = Question(recipes=(), incumbent=INCUMBENT, run=file.run, conditions=file.base)
+    question = ReplayQuestion(recipes=(), incumbent=INCUMBENT, run=file.run, conditions=file.base)
     stages = [facts["plan"] for facts in replay.facts if facts["plan"].get("arm") is None]
     drawn = question.networks([plan_of_facts(plan["stage"]) for plan in stages])
     profiles = {network.profile.id: network.profile for stage in drawn for network in stage}

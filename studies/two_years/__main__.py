@@ -23,7 +23,7 @@ from recordings.pages.sets import SETS
 from replay.recipes.page_recipe import Recipe
 from studies.two_years.comparing import INCUMBENT, PAIRS, compare, pairs_of
 from verdict.calibration import instrument
-from verdict.question import STRATA, Question
+from verdict.question import STRATA, ReplayQuestion
 from verdict.sampling import StagePlan
 from verdict.stages import Stages
 from verdict.two_years import ALIKE, ALL, CANDIDATE, RESULTS, SAME, YEARS
@@ -91,7 +91,7 @@ def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:
                 "pages": pages,
             }
             folder = settings.replays / f"{source.folder}.two-years-{pages}"
-            question = Question(recipes=recipes, incumbent=INCUMBENT, run=RUN)
+            question = ReplayQuestion(recipes=recipes, incumbent=INCUMBENT, run=RUN)
             yield (pages, year), Stages(folder, question, lab, facts, guests=1)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from localweb.recipes import Page, RecipeSource, WebObject
 from localweb.server import LocalWeb
-from localweb.serving.handler import Origin
+from localweb.serving.handler import ServedOrigin
 
 SOURCE = RecipeSource(
     repository="a/b", commit="c0ffee", licence="MIT", file="x.har", tool="by hand", date="2020-02-02"
@@ -215,7 +215,7 @@ def fetch() -> Fetch:
     """Return a function that fetches paths of an origin over one connection."""
 
     async def call(
-        origin: Origin,
+        origin: ServedOrigin,
         endpoint: tuple[str, int],
         paths: Sequence[str],
         *,

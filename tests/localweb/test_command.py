@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from firstflight.commands.localweb import command
 from firstflight.main import main
-from localweb.serving.handler import Origin
+from localweb.serving.handler import ServedOrigin
 
 SERVE = [sys.executable, "-m", "firstflight", "localweb", "serve"]
 
@@ -47,7 +47,7 @@ def test_it_serves_until_told_and_then_writes_its_log(
             rule = re.search(r"MAP www\.etat\.lu\.test:443 ([\d.]+):(\d+)", facts["browser_flags"][0])
             assert rule
             endpoint = (rule[1], int(rule[2]))
-            seen = asyncio.run(fetch(Origin("https", "www.etat.lu.test"), endpoint, ["/"]))
+            seen = asyncio.run(fetch(ServedOrigin("https", "www.etat.lu.test"), endpoint, ["/"]))
         finally:
             process.send_signal(number)
         assert process.wait(60) == 0

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from localweb import derive
-from localweb.recipes import Page, RecipeError
+from localweb.recipes import Page, PageRecipeError
 from recordings.exchange import RecordedExchange, Recording
 from recordings.page import find_page_load
 from recordings.sizes import ResponseSizes
@@ -198,5 +198,5 @@ def test_the_browsers_word_for_a_kind_goes_before_the_media_type() -> None:
 
 
 def test_a_recording_of_nothing_is_refused() -> None:
-    with pytest.raises(RecipeError, match=r"x\.har"):
+    with pytest.raises(PageRecipeError, match=r"x\.har"):
         page(exchange(ROOT, status=0))

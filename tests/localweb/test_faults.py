@@ -13,7 +13,7 @@ from localweb import faults
 from localweb.faults import DOCUMENT, Fault
 from localweb.modes import Mode
 from localweb.server import LocalWeb
-from localweb.serving.handler import Origin
+from localweb.serving.handler import ServedOrigin
 from tests.factories.limited import limited
 from tests.localweb.conftest import Fetch, settled
 
@@ -50,10 +50,10 @@ MODES = pytest.mark.parametrize(
 async def test_errors_have_a_body_and_loops_have_no_end(mode: Mode, scheme: str, fetch: Fetch) -> None:
     async with faulty(mode) as web:
         for host, status in (("not-found.test", 404), ("server-error.test", 500)):
-            origin = Origin(scheme, host)
+            origin = ServedOrigin(scheme, host)
             arrived = (await fetch(origin, web.endpoint(origin), ["/"])).arrived["/"]
             assert (arrived.status, arrived.body) == (status, DOCUMENT)
-        loop = Origin(scheme, "redirect-loop.test")
+        loop = ServedOrigin(scheme, "redirect-loop.test")
         answers = (await fetch(loop, web.endpoint(loop), ["/", "/again"])).arrived.values()
         assert [answer.headers["location"] for answer in answers] == ["/again", "/"]
 
@@ -62,7 +62,7 @@ async def test_errors_have_a_body_and_loops_have_no_end(mode: Mode, scheme: str,
 @limited
 async def test_a_reset_comes_in_the_middle_of_the_body(mode: Mode, scheme: str, fetch: Fetch) -> None:
     async with faulty(mode) as web:
-        origin = Origin(scheme, "reset.test")
+        origin = ServedOrigin(scheme, "reset.test")
         with pytest.raises(ConnectionResetError):
             await fetch(origin, web.endpoint(origin), ["/"])
         await settled(web)
@@ -77,7 +77,7 @@ async def test_a_reset_comes_in_the_middle_of_the_body(mode: Mode, scheme: str, 
 async def test_silence_goes_on(mode: Mode, scheme: str, host: str, fetch: Fetch) -> None:
     async with faulty(mode) as web:
         begun = web.log.connections if host == "silent.test" else web.log.responses
-        origin = Origin(scheme, host)
+        origin = ServedOrigin(scheme, host)
         await broken_off(fetch(origin, web.endpoint(origin), ["/"]), lambda: bool(begun))
     (connection,) = web.log.connections
     if host == "silent.test":
@@ -96,7 +96,7 @@ async def test_slow_bodies_keep_coming(
     mode: Mode, scheme: str, host: str, least: int, most: int, fetch: Fetch
 ) -> None:
     async with faulty(mode) as web:
-        responses, origin = web.log.responses, Origin(scheme, host)
+        responses, origin = web.log.responses, ServedOrigin(scheme, host)
         await broken_off(
             fetch(origin, web.endpoint(origin), ["/"]),
             lambda: any(entry.body_bytes >= least for entry in responses),
@@ -110,10 +110,10 @@ async def test_slow_bodies_keep_coming(
 @limited
 async def test_faults_of_tls_are_over_tls_in_every_mode(mode: Mode, fetch: Fetch) -> None:
     async with faulty(mode) as web:
-        failing = Origin("https", "handshake-failure.test")
+        failing = ServedOrigin("https", "handshake-failure.test")
         with pytest.raises(ssl.SSLError, match=r"(?i)handshake.failure"):
             await fetch(failing, web.endpoint(failing), ["/"])
-        bad = Origin("https", "bad-certificate.test")
+        bad = ServedOrigin("https", "bad-certificate.test")
         good = web.browser_flags[1].partition("=")[2]
         assert (await fetch(bad, web.endpoint(bad), ["/"])).arrived["/"].status == 200
         assert web._impostor.spki_hash != good
@@ -123,7 +123,7 @@ async def test_faults_of_tls_are_over_tls_in_every_mode(mode: Mode, fetch: Fetch
 async def test_a_refusing_host_refuses(fetch: Fetch) -> None:
     async with faulty(Mode.RECORDED) as web:
         for scheme in ("http", "https"):
-            origin = Origin(scheme, "refused.test")
+            origin = ServedOrigin(scheme, "refused.test")
             with pytest.raises(ConnectionRefusedError):
                 await fetch(origin, web.endpoint(origin), ["/"])
 
@@ -152,7 +152,9 @@ def test_a_document_without_end_grows_by_megabytes_a_minute() -> None:
 @limited
 async def test_a_document_without_end_states_no_length(fetch: Fetch) -> None:
     async with faulty(Mode.H1) as web:
-        reader, writer = await asyncio.open_connection(*web.endpoint(Origin("http", "never-ending.test")))
+        reader, writer = await asyncio.open_connection(
+            *web.endpoint(ServedOrigin("http", "never-ending.test"))
+        )
         writer.write(b"GET / HTTP/1.1\r\nHost: never-ending.test\r\n\r\n")
         head = await reader.readuntil(b"\r\n\r\n")
         writer.close()

@@ -18,7 +18,7 @@ from localweb.content import play
 from localweb.modes import Mode
 from localweb.server import LocalWeb
 from localweb.serving.certificates import Authority
-from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, Origin
+from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, ServedOrigin
 
 HOST = "www.arcelormittal.com.test"
 ADDRESS = "127.20.255.1"
@@ -120,12 +120,14 @@ def test_nginx_counts_a_response_as_we_do(
     hosts = {answer.path: answer.origin.host for answer in answers}
 
     async def from_both() -> tuple[Any, dict[str, Any], LocalWeb]:
-        theirs = await fetch(Origin(scheme, HOST), (ADDRESS, getattr(ports, protocol)), paths, alpn=alpn)
+        theirs = await fetch(
+            ServedOrigin(scheme, HOST), (ADDRESS, getattr(ports, protocol)), paths, alpn=alpn
+        )
         (page,) = recipes.choose(recipes.load_bundled(), "www.arcelormittal.com")
         ours = {}
         async with LocalWeb([page], mode=mode) as web:
             for path in paths:
-                origin = Origin(scheme, hosts[path])
+                origin = ServedOrigin(scheme, hosts[path])
                 seen = await fetch(origin, web.endpoint(origin), [path], alpn=alpn)
                 ours[path] = seen.arrived[path]
         return theirs, ours, web

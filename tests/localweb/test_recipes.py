@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from localweb import recipes
-from localweb.recipes import RecipeError
+from localweb.recipes import PageRecipeError
 
 
 def test_thirty_pages_come_with_firstflight() -> None:
@@ -84,13 +84,13 @@ def test_an_unsound_file_is_refused(damage: Callable[[dict[str, Any]], object], 
     document = sound()
     damage(document)
 
-    with pytest.raises(RecipeError, match=message):
+    with pytest.raises(PageRecipeError, match=message):
         recipes.load(json.dumps(document))
 
 
 def test_a_file_of_something_else_is_refused() -> None:
     for text in ("", "[]", "{}", '{"version": 1}'):
-        with pytest.raises(RecipeError):
+        with pytest.raises(PageRecipeError):
             recipes.load(text)
 
 
@@ -103,5 +103,5 @@ def test_pages_are_chosen_by_number_or_by_site() -> None:
 
 @pytest.mark.parametrize("wanted", ["0", "31", "no.such.example", "", "bing.com,no.such.example"])
 def test_a_choice_of_what_is_not_there_is_refused(wanted: str) -> None:
-    with pytest.raises(RecipeError):
+    with pytest.raises(PageRecipeError):
         recipes.choose(recipes.load_bundled(), wanted)

@@ -10,8 +10,8 @@ from localweb import recipes
 from localweb.modes import Mode
 from localweb.recipes import Page
 from localweb.server import LocalWeb
-from localweb.serving.handler import Origin
-from localweb.serving.listener import ListenError
+from localweb.serving.handler import ServedOrigin
+from localweb.serving.listener import ListenerError
 from tests.factories.limited import limited
 from tests.localweb.conftest import Fetch, settled
 
@@ -29,8 +29,8 @@ def pages() -> list[Page]:
     return recipes.choose(recipes.load_bundled(), SITES)
 
 
-def by_origin(web: LocalWeb) -> dict[Origin, list[str]]:
-    paths: dict[Origin, list[str]] = {}
+def by_origin(web: LocalWeb) -> dict[ServedOrigin, list[str]]:
+    paths: dict[ServedOrigin, list[str]] = {}
     for answer in (answer for played in web.played for answer in played.answers):
         paths.setdefault(answer.origin, []).append(answer.path)
     return paths
@@ -146,7 +146,7 @@ async def test_in_the_recorded_mode_each_origin_speaks_as_recorded(pages: list[P
             seen = await fetch(origin, web.endpoint(origin), paths[:1])
             spoken[origin] = seen.protocol
     multiplexed = {
-        Origin(thing.scheme, f"{thing.host}.test")
+        ServedOrigin(thing.scheme, f"{thing.host}.test")
         for page in pages
         for thing in page.objects
         if thing.protocol in ("spdy", "h2", "h3")
@@ -160,7 +160,7 @@ async def test_in_the_recorded_mode_each_origin_speaks_as_recorded(pages: list[P
 async def test_a_host_recorded_in_the_clear_refuses_https_at_once(pages: list[Page]) -> None:
     async with LocalWeb(pages, mode=Mode.RECORDED) as web:
         with pytest.raises(ConnectionRefusedError):
-            await asyncio.open_connection(*web.endpoint(Origin("https", "www.etat.lu.test")))
+            await asyncio.open_connection(*web.endpoint(ServedOrigin("https", "www.etat.lu.test")))
 
 
 @limited
@@ -168,7 +168,7 @@ async def test_a_clear_site_whose_host_also_has_https_sends_https_back(
     pages: list[Page], fetch: Fetch
 ) -> None:
     async with LocalWeb(pages, mode=Mode.RECORDED) as web:
-        secure = Origin("https", "www.arcelormittal.com.test")
+        secure = ServedOrigin("https", "www.arcelormittal.com.test")
         arrived = (await fetch(secure, web.endpoint(secure), ["/"])).arrived["/"]
         assert arrived.status == 302
         assert arrived.headers["location"] == "http://www.arcelormittal.com.test/"
@@ -178,7 +178,7 @@ async def test_a_clear_site_whose_host_also_has_https_sends_https_back(
 
 @limited
 async def test_every_host_has_an_address_and_a_certificate_of_its_own(pages: list[Page]) -> None:
-    async def certificate(origin: Origin, endpoint: tuple[str, int]) -> bytes:
+    async def certificate(origin: ServedOrigin, endpoint: tuple[str, int]) -> bytes:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         _, writer = await asyncio.open_connection(*endpoint, ssl=context, server_hostname=origin.host)
@@ -216,7 +216,7 @@ async def test_the_browsers_flags_map_every_host_and_nothing_else(pages: list[Pa
 @limited
 async def test_a_path_of_no_page_is_a_404_of_no_page(pages: list[Page], fetch: Fetch) -> None:
     async with LocalWeb(pages[:1], mode=Mode.H1) as web:
-        origin = Origin("http", web.sites[0])
+        origin = ServedOrigin("http", web.sites[0])
         assert (await fetch(origin, web.endpoint(origin), ["/nothing"])).arrived["/nothing"].status == 404
         assert web.log.responses[0].page is None
 
@@ -224,10 +224,10 @@ async def test_a_path_of_no_page_is_a_404_of_no_page(pages: list[Page], fetch: F
 @limited
 async def test_a_port_in_use_is_an_error_that_says_so(pages: list[Page]) -> None:
     async with LocalWeb(pages[:1], mode=Mode.H1) as web:
-        origin = Origin("http", web.sites[0])
+        origin = ServedOrigin("http", web.sites[0])
         address, port = web.endpoint(origin)
         (other,) = LocalWeb(pages[:1], mode=Mode.H1).listeners[origin]
-        with pytest.raises(ListenError, match=rf"cannot listen on {address}:{port} .*in use"):
+        with pytest.raises(ListenerError, match=rf"cannot listen on {address}:{port} .*in use"):
             await other.listen(address, port)
         await other.close()
 
@@ -245,7 +245,7 @@ async def test_two_webs_play_side_by_side(pages: list[Page], fetch: Fetch) -> No
 async def test_a_client_that_speaks_no_tls_or_no_http_is_dropped_and_logged(pages: list[Page]) -> None:
     for mode, scheme in ((Mode.H2, "https"), (Mode.H1, "http")):
         async with LocalWeb(pages[:1], mode=mode) as web:
-            endpoint = web.endpoint(Origin(scheme, web.sites[0]))
+            endpoint = web.endpoint(ServedOrigin(scheme, web.sites[0]))
             reader, writer = await asyncio.open_connection(*endpoint)
             writer.write(b"EHLO a.example\r\n\r\n")
             rest = await reader.read()

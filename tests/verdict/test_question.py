@@ -6,7 +6,7 @@ import dataclasses
 from replay.recipes.page_recipe import Recipe
 from replay.runs.policy import Policy
 from tests.factories.lab_networks import single_response
-from verdict.question import STRATA, Question, network_of
+from verdict.question import STRATA, ReplayQuestion, network_of
 from verdict.sampling import StagePlan
 
 
@@ -15,7 +15,7 @@ def page(number: int) -> Recipe:
 
 
 TEN = Policy(10)
-QUESTION = Question(recipes=[page(number) for number in range(50)], incumbent=TEN)
+QUESTION = ReplayQuestion(recipes=[page(number) for number in range(50)], incumbent=TEN)
 FIRST = StagePlan(
     networks=dict.fromkeys(STRATA, 2), pages=1, windows=(TEN, Policy(16, "paced"), Policy(16)), again=0.25
 )

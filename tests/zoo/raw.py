@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from localweb.serving.certificates import Authority
-from localweb.serving.handler import ALPN_HTTP1, Reply, ServedRequest, Site
+from localweb.serving.handler import ALPN_HTTP1, Reply, ServedRequest, ServedSite
 from localweb.serving.listener import TcpListener
 from localweb.serving.log import TruthLog
 
@@ -54,7 +54,7 @@ class RawWeb:
         """Host, target and headers of each request."""
         self._authority = authority
         tls = functools.partial(authority.context, "any.test", [ALPN_HTTP1]) if authority else None
-        self._listener = TcpListener(Site(host="*.test", handler=self._answer, log=TruthLog()), tls)
+        self._listener = TcpListener(ServedSite(host="*.test", handler=self._answer, log=TruthLog()), tls)
 
     @property
     def browser_flags(self) -> list[str]:

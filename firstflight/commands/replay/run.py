@@ -32,7 +32,7 @@ from verdict.arms import LOADED, paired
 from verdict.calibration import instrument, read_finding
 from verdict.deciding import Loaded, decide, first_windows
 from verdict.full_replay import plan_replay
-from verdict.question import STRATA, Question
+from verdict.question import STRATA, ReplayQuestion
 from verdict.replay_file import PRESETS, ReplayFile, file_schema, read_file
 from verdict.replayed import policies_of_stages
 from verdict.sampling import StagePlan, first_plan
@@ -124,7 +124,9 @@ def run_decision(
         raise ValueError("pages: a decision takes a release; for recordings there is the preset har")
     (conditions,) = file.combinations()
     rule, arms = file.rule, paired(file.arms)
-    question = Question(recipes=source.recipes, run=file.run, incumbent=rule.incumbent, conditions=conditions)
+    question = ReplayQuestion(
+        recipes=source.recipes, run=file.run, incumbent=rule.incumbent, conditions=conditions
+    )
     if only_plan:
         cells = question.cells([first_plan(first_windows(rule), rule, STRATA)])
         click.echo(

@@ -14,7 +14,7 @@ from firstflight.settings import Settings
 from releases.catalogue import ReleaseError
 from reports.inputs.replays import ReportError
 from reports.inputs.report_inputs import read_inputs
-from reports.publishing.publish import NEXT, Published, Wanted, publish_report
+from reports.publishing.publish import NEXT, PublishedReport, Wanted, publish_report
 from storage.data_lock import InUse, making
 from storage.report_versions import CONTENT, PAGE, ReportVersionError
 from storage.signatures import SigningFailed
@@ -134,7 +134,7 @@ def build(
     print_published(published, as_json=as_json)
 
 
-def print_published(published: Published, *, as_json: bool) -> None:
+def print_published(published: PublishedReport, *, as_json: bool) -> None:
     """Print the path of the version's page, or its report.json;
     say on standard error if it was there already."""
     version = published.version

@@ -25,7 +25,7 @@ BAND_POINTS = 50
 """Points of a curve's band, at quantiles evenly apart."""
 
 
-class Share(TypedDict):
+class WindowShare(TypedDict):
     """The share of a measure's items that fits into a window."""
 
     iw: int
@@ -46,7 +46,7 @@ class Measure(TypedDict):
     unknown: int
     is_stated: bool
     """True if enough sizes are known to state shares."""
-    shares: list[Share]
+    shares: list[WindowShare]
     quantiles_bytes: dict[str, int]
 
 
@@ -122,7 +122,7 @@ def measure_of(name: str, sample: Sample, *, windows: Sequence[int]) -> Measure:
     }
 
 
-def _share(cdf: Cdf, iw: int, interval: Interval | None) -> Share:
+def _share(cdf: Cdf, iw: int, interval: Interval | None) -> WindowShare:
     fit = cdf.fit(iw, mss=MSS_FIG1)
     return {
         "iw": iw,

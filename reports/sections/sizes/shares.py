@@ -13,7 +13,7 @@ from releases.cdf import Cdf
 from releases.formatting import grouped, quantity
 from releases.interval import Interval
 from reports.sections.shape import Column, Figure, Line, Row, Table, interval
-from reports.sections.sizes.counts import Measure, Share, Sizes
+from reports.sections.sizes.counts import Measure, Sizes, WindowShare
 
 SLICES = 125
 """Slices of probability of a drawn curve, which keeps at most two steps of each;
@@ -206,7 +206,7 @@ def measures_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
     )
 
 
-def _share(share: Share) -> dict[str, float | None] | None:
+def _share(share: WindowShare) -> dict[str, float | None] | None:
     if share["percent"] is None:
         return None
     return {"estimate": share["percent"], "lower": share["lower_percent"], "upper": share["upper_percent"]}

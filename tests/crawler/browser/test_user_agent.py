@@ -12,7 +12,7 @@ import pytest
 from crawler.browser.browser import Browser
 from crawler.browser.devices import DESKTOP, DEVICES, MOBILE, Device
 from crawler.browser.identity import Identity
-from crawler.browser.user_agent import Appearance, ContactError, brands
+from crawler.browser.user_agent import Appearance, ContactUrlError, brands
 from crawler.visit.visit import visit_page
 from tests.zoo.raw import RawWeb, answer, html
 
@@ -155,5 +155,5 @@ def test_the_user_agent_is_that_of_plain_chrome(device: Device, agent: str) -> N
     ],
 )
 def test_a_contact_that_would_break_the_header_is_refused(contact: str) -> None:
-    with pytest.raises(ContactError, match="cannot stand in a User-Agent"):
+    with pytest.raises(ContactUrlError, match="cannot stand in a User-Agent"):
         Appearance(contact_url=contact).make_guise("156.0.8078.79")

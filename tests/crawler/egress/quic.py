@@ -5,7 +5,7 @@ import functools
 from collections.abc import Callable, Mapping
 
 from localweb.serving.certificates import Authority
-from localweb.serving.handler import Reply, ServedRequest, Site
+from localweb.serving.handler import Reply, ServedRequest, ServedSite
 from localweb.serving.log import TruthLog
 from tests.zoo.serving.packets import Path
 from tests.zoo.serving.quic import QuicListener
@@ -26,7 +26,7 @@ async def serve(addresses: Mapping[str, str], came: Callable[[str], None]) -> st
     authority = Authority()
     log = TruthLog()
     for host, address in addresses.items():
-        site = Site(host=host, handler=functools.partial(_answer, address, came), log=log)
+        site = ServedSite(host=host, handler=functools.partial(_answer, address, came), log=log)
         await QuicListener(site, authority, SMALLEST).listen(address, PORT)
     return authority.spki_hash
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.capture.capture import capture_loopback
-from localweb.serving.handler import Origin, Reply, ServedRequest
+from localweb.serving.handler import Reply, ServedOrigin, ServedRequest
 from tests.crawler.visiting import visit_hosts
 from tests.zoo.replies import TEXT, answer, page
 from tests.zoo.serving.namespace import in_namespace
@@ -32,7 +32,7 @@ async def _visited(*, beside: bool, alone: bool) -> dict[str, Any]:
     async def serve(request: ServedRequest, reply: Reply) -> None:
         nonlocal came
         if request.path == "/" and beside:
-            came = await asyncio.to_thread(_download, web.endpoint(Origin("http", HOST)))
+            came = await asyncio.to_thread(_download, web.endpoint(ServedOrigin("http", HOST)))
         await (page("named") if request.path == "/" else answer(TEXT))(request, reply)
 
     web = ZooWeb({HOST: serve}, protocol="h1")

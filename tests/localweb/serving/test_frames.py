@@ -51,6 +51,6 @@ def test_frames_are_measured_as_hyperframe_writes_them(
 
 
 def test_only_header_and_data_frames_belong_to_a_response() -> None:
-    kinds = [kind for kind in range(12) if frames.Frame(kind, 1, 9, 0).is_of_response]
+    kinds = [kind for kind in range(12) if frames.HttpFrame(kind, 1, 9, 0).is_of_response]
 
     assert kinds == [frames.DATA, frames.HEADERS, frames.CONTINUATION]

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from localweb.serving.handler import Origin, Reply, ServedRequest
+from localweb.serving.handler import Reply, ServedOrigin, ServedRequest
 from tests.factories.limited import limited
 from tests.zoo.serving.examples import HOSTS, TEXT
 from tests.zoo.serving.server import ZooWeb
@@ -18,7 +18,7 @@ HOST = "zoo.test"
 @contextlib.asynccontextmanager
 async def connected(web: ZooWeb) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """Connect to the clear port."""
-    reader, writer = await asyncio.open_connection(*web.endpoint(Origin("http", HOST)), limit=1 << 20)
+    reader, writer = await asyncio.open_connection(*web.endpoint(ServedOrigin("http", HOST)), limit=1 << 20)
     try:
         yield reader, writer
     finally:
@@ -157,7 +157,7 @@ async def test_a_reset_follows_what_was_sent() -> None:
         with socket.socket() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.setblocking(False)
-            await loop.sock_connect(client, web.endpoint(Origin("http", HOST)))
+            await loop.sock_connect(client, web.endpoint(ServedOrigin("http", HOST)))
             await loop.sock_sendall(client, f"GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
             with contextlib.suppress(ConnectionResetError):
                 while piece := await loop.sock_recv(client, 2048):
@@ -192,7 +192,7 @@ async def test_a_reset_while_the_client_writes_leaves_the_next_connection_alone(
         with socket.socket() as client:
             clients.append(client)
             client.setblocking(False)
-            await loop.sock_connect(client, web.endpoint(Origin("http", HOST)))
+            await loop.sock_connect(client, web.endpoint(ServedOrigin("http", HOST)))
             await loop.sock_sendall(client, request_of("/"))
             while not web.log.connections[-1:] or not web.log.connections[-1].closed_us:
                 await asyncio.sleep(0.001)

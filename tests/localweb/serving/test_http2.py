@@ -12,7 +12,7 @@ import h2.connection
 import h2.events
 from hyperframe.frame import ContinuationFrame, DataFrame, Frame, HeadersFrame
 
-from localweb.serving.handler import Origin
+from localweb.serving.handler import ServedOrigin
 from tests.factories.limited import limited
 from tests.zoo.serving.examples import HOSTS, TEXT, endless
 from tests.zoo.serving.server import ZooWeb
@@ -36,7 +36,7 @@ class Http2Client:
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         context.set_alpn_protocols(["h2"])
-        address, port = self._web.endpoint(Origin("https", HOST))
+        address, port = self._web.endpoint(ServedOrigin("https", HOST))
         self._reader, self._writer = await asyncio.open_connection(
             address, port, ssl=context, server_hostname=HOST
         )

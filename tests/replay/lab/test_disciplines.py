@@ -12,24 +12,25 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import Discipline, symmetric
 from replay.networks.queues import codel_target_us
 from replay.runs.cells import Cell, plan
-from replay.runs.conditions import Competition, Conditions, Neighbours, Queue
+from replay.runs.conditions import Competition, Conditions, Neighbours, OtherQueue
 from replay.runs.policy import at_once
 from tests.factories.lab_networks import load, plain, single_response
 
 pytestmark = pytest.mark.lab
 
 WHERE = symmetric("where", bps=10_000_000, rtt_us=60_000, queue_bytes=1_000_000, source="tests")
-BLOATED = Queue(bytes=1_000_000)
+BLOATED = OtherQueue(bytes=1_000_000)
 FAIR: tuple[Discipline, ...] = ("fq_codel", "cake")
 BULK = Competition(flows=1, congestion_control="cubic", iw=10)
 
 
-def beside_a_bulk_flow(queue: Queue) -> Conditions:
+def beside_a_bulk_flow(queue: OtherQueue) -> Conditions:
     return plain(queue=queue, competition=BULK, neighbours=Neighbours(probe=True))
 
 
 ARMS = [
-    beside_a_bulk_flow(queue) for queue in (BLOATED, *(Queue(discipline=discipline) for discipline in FAIR))
+    beside_a_bulk_flow(queue)
+    for queue in (BLOATED, *(OtherQueue(discipline=discipline) for discipline in FAIR))
 ]
 
 

@@ -12,7 +12,7 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import Cell, plan
-from replay.runs.conditions import Competition, Loss, Neighbours, Queue
+from replay.runs.conditions import Competition, Loss, Neighbours, OtherQueue
 from replay.runs.guests import Guest, NetworkJob
 from replay.runs.policy import PACED, Policy, at_once
 from replay.runs.run import ReplayResult, replay
@@ -84,7 +84,7 @@ def test_a_cell_may_have_every_condition_at_once(lab: Lab) -> None:
         congestion_control="cubic",
         loss=Loss(share=0.0125, burst=2.5),
         competition=Competition(flows=10, congestion_control="cubic", iw=100),
-        queue=Queue(bytes=1_000_000),
+        queue=OtherQueue(bytes=1_000_000),
         neighbours=Neighbours(load=0.25, everyone=True, probe=True),
         warm_cache=False,
         tls_records="dynamic",

@@ -14,7 +14,7 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, symmetric
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
-from replay.runs.conditions import Conditions, Neighbours, Queue
+from replay.runs.conditions import Conditions, Neighbours, OtherQueue
 from replay.runs.policy import PACED, Policy, at_once
 from tests.factories.lab_networks import load, plain, single_response
 
@@ -27,8 +27,8 @@ MEAN_SHORT_FLOW = (380 + 590 + 920 + 1410 + 2280 + 3720 + 7090 + 18_673) / 8
 PROBED = plain(neighbours=Neighbours(probe=True))
 TODAY = plain(neighbours=Neighbours(load=0.5))
 EVERYONE = plain(neighbours=Neighbours(load=0.5, everyone=True))
-TIGHT = plain(queue=Queue(bdp=0.25), neighbours=Neighbours())
-DEEP = plain(queue=Queue(bdp=4), neighbours=Neighbours())
+TIGHT = plain(queue=OtherQueue(bdp=0.25), neighbours=Neighbours())
+DEEP = plain(queue=OtherQueue(bdp=4), neighbours=Neighbours())
 
 Rows = dict[tuple[Conditions, Policy, int], dict[str, Any]]
 
@@ -124,5 +124,5 @@ def test_times_that_are_not_requested_are_not_measured(rows: Rows) -> None:
 
 
 def test_a_queue_holds_two_packets_at_least() -> None:
-    assert Queue(bdp=0.01).of(WHERE) == 2 * FRAME_BYTES
-    assert Queue(bytes=65_536).of(WHERE) == 65_536
+    assert OtherQueue(bdp=0.01).of(WHERE) == 2 * FRAME_BYTES
+    assert OtherQueue(bytes=65_536).of(WHERE) == 65_536

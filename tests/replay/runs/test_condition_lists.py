@@ -13,7 +13,7 @@ from replay.runs.condition_lists import (
     read_queue,
     read_value,
 )
-from replay.runs.conditions import Competition, Conditions, Loss, Queue
+from replay.runs.conditions import Competition, Conditions, Loss, OtherQueue
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,13 @@ def test_a_competition_is_read_as_it_is_written() -> None:
     ("word", "queue"),
     [
         ("own", None),
-        ("fq_codel", Queue(discipline="fq_codel")),
-        ("cake", Queue(discipline="cake")),
-        ("0.25BDP", Queue(bdp=0.25)),
-        ("65536B", Queue(bytes=65_536)),
+        ("fq_codel", OtherQueue(discipline="fq_codel")),
+        ("cake", OtherQueue(discipline="cake")),
+        ("0.25BDP", OtherQueue(bdp=0.25)),
+        ("65536B", OtherQueue(bytes=65_536)),
     ],
 )
-def test_a_queue_is_read_as_it_is_written(word: str, queue: Queue | None) -> None:
+def test_a_queue_is_read_as_it_is_written(word: str, queue: OtherQueue | None) -> None:
     assert read_queue(word) == queue
     assert queue is None or read_queue(str(queue)) == queue
 

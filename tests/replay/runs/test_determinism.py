@@ -15,7 +15,7 @@ from replay.networks.profiles import Discipline
 from replay.published import fld
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import plan
-from replay.runs.conditions import Queue
+from replay.runs.conditions import OtherQueue
 from replay.runs.policy import at_once
 from replay.runs.run import replay
 from tests.circles import ALL
@@ -117,7 +117,7 @@ def test_which_flows_meet_in_a_queue_does_not_hang_on_earlier_loads(lab: Lab, di
         [line],
         policies=at_once(16),
         seeds=50,
-        conditions=[plain(queue=Queue(discipline=discipline))],
+        conditions=[plain(queue=OtherQueue(discipline=discipline))],
     )
     in_order, the_other_way = (replay(lab, order, guests=1).rows for order in (cells, cells[::-1]))
     assert {row["state"] for row in in_order} == {"done"}

@@ -11,7 +11,7 @@ from replay.networks.queues import QUEUES
 from replay.recipes.page_recipe import Recipe
 from replay.runs.calibration import CalibrationCheck, Flight, calibration_checks, count_flights
 from replay.runs.cells import Cell, plan, row, sample
-from replay.runs.conditions import Competition, Conditions, Loss, Queue
+from replay.runs.conditions import Competition, Conditions, Loss, OtherQueue
 from replay.runs.guests import guest_for, load_commands
 from replay.runs.origins import SENDERS
 from replay.runs.policy import PACED, SPREAD, Policy, at_once
@@ -199,7 +199,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
 
 
 def test_a_network_with_another_queue_is_calibrated_by_itself() -> None:
-    queue = Queue(bdp=1)
+    queue = OtherQueue(bdp=1)
     both = [Conditions(), Conditions(queue=queue)]
     guest = guest_for(plan([recipe(1)], [MID], policies=at_once(3, 10), seeds=1, conditions=both))
     assert [(job.profile.id, job.profile.queue_bytes) for job in guest.jobs] == [

@@ -4,12 +4,14 @@ import dataclasses
 
 from figures.rendering import svg
 from replay.published.cs244 import figure_rows, read_cells
-from replay.published.reproduction import ComparedValue, Place, Reproduction
+from replay.published.reproduction import ComparedValue, FigurePlace, Reproduction
 from reports.document.published_figures import OURS, PUBLISHED, figure, panel, points
 
 
 def row(x: str, ours: float, published: float | None = None, *, series: str = "a") -> ComparedValue:
-    return ComparedValue(what=x, unit="ms", published=published, ours=ours, place=Place("A panel", series, x))
+    return ComparedValue(
+        what=x, unit="ms", published=published, ours=ours, place=FigurePlace("A panel", series, x)
+    )
 
 
 def reproduction(*rows: ComparedValue) -> Reproduction:

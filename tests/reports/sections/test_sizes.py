@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.sections.sizes.counts import Measure, Share, Sizes
+from reports.sections.sizes.counts import Measure, Sizes, WindowShare
 from reports.sections.sizes.shares import measures_table, quantiles_table, shares_table
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import build_report, crawl, read_data_folder, write_release
@@ -18,7 +18,7 @@ LABELS = {"responses": "all responses", "first_flights": "first flights", "tls_f
 def measure(name: str, *, known: int, unknown: int) -> Measure:
     is_stated = known > unknown
     percent = 60.0 if is_stated else None
-    share: Share = {
+    share: WindowShare = {
         "iw": 10,
         "window_bytes": 14_300,
         "fitting": 0,

@@ -10,7 +10,7 @@ import ssl
 import sys
 
 from localweb.serving.certificates import Authority
-from localweb.serving.handler import ALPN_HTTP1, Origin, Reply, ServedRequest, Site
+from localweb.serving.handler import ALPN_HTTP1, Reply, ServedOrigin, ServedRequest, ServedSite
 from localweb.serving.listener import TcpListener
 from localweb.serving.web import Web
 from tests.zoo.hostile.pages import PAGES
@@ -60,13 +60,21 @@ class HostileWeb(Web):
         self._authority, self._stranger = Authority(), Authority()
         self.trusted = self._authority.spki_hash
         self.listeners = {
-            **{Origin("http", host): [self._listener(host, "http")] for host in HOSTS if host != FILTERED},
-            **{Origin("https", host): [self._listener(host, "https")] for host in HOSTS if host != "*.test"},
-            Origin("http", FILTERED): [FullListener()],
+            **{
+                ServedOrigin("http", host): [self._listener(host, "http")]
+                for host in HOSTS
+                if host != FILTERED
+            },
+            **{
+                ServedOrigin("https", host): [self._listener(host, "https")]
+                for host in HOSTS
+                if host != "*.test"
+            },
+            ServedOrigin("http", FILTERED): [FullListener()],
         }
 
     def _listener(self, host: str, scheme: str) -> TcpListener:
-        site = Site(host=host, handler=serve, log=self.log, head_limit=HEAD_LIMIT)
+        site = ServedSite(host=host, handler=serve, log=self.log, head_limit=HEAD_LIMIT)
 
         def tls() -> ssl.SSLContext:
             authority = self._stranger if host == FILTERED else self._authority

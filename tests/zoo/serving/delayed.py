@@ -18,7 +18,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 
-from localweb.serving.handler import Origin
+from localweb.serving.handler import ServedOrigin
 from tests.zoo.serving.server import ZooWeb
 
 DEVICE = "delayed"
@@ -41,7 +41,7 @@ class DelayedWeb(ZooWeb):
 
     network = NETWORK
 
-    def endpoint(self, origin: Origin) -> tuple[str, int]:
+    def endpoint(self, origin: ServedOrigin) -> tuple[str, int]:
         """Return the far end's address and the port."""
         return FAR, super().endpoint(origin)[1]
 

@@ -24,7 +24,7 @@ from aioquic.quic.events import (
     StreamReset,
 )
 
-from localweb.serving.handler import Fields, Reply, ServedRequest, Site
+from localweb.serving.handler import Fields, Reply, ServedRequest, ServedSite
 from localweb.serving.log import SentConnection, SentResponse, now_us
 from tests.zoo.serving.packets import CountedSocket, Counter, HostSocket, Path
 
@@ -38,7 +38,7 @@ PUSHED, ECHOED = b"U" * 9000, b"E" * 4000
 class Connection(QuicConnectionProtocol):
     """One QUIC connection with HTTP/3."""
 
-    def __init__(self, quic: QuicConnection, site: Site, path: Path) -> None:
+    def __init__(self, quic: QuicConnection, site: ServedSite, path: Path) -> None:
         super().__init__(quic)
         self.counter = cast("Counter", quic._quic_logger)
         self.entry = SentConnection(

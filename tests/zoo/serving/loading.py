@@ -14,7 +14,7 @@ from playwright.async_api import Playwright, async_playwright
 
 from crawler.browser.browser import Browser
 from firstflight.settings import from_environment
-from localweb.serving.handler import Origin, Reply, ServedRequest
+from localweb.serving.handler import Reply, ServedOrigin, ServedRequest
 from tests.zoo.serving.capture import run_tcpdump
 from tests.zoo.serving.examples import HOST, PIECE
 from tests.zoo.serving.pcap import Ends
@@ -81,7 +81,7 @@ async def _abandon(*, is_reset: bool) -> dict[str, Any]:
         async with ZooWeb({HOST: endless}, protocol="h1") as web:
             client = socket.socket()
             client.setblocking(False)
-            await loop.sock_connect(client, web.endpoint(Origin("http", HOST)))
+            await loop.sock_connect(client, web.endpoint(ServedOrigin("http", HOST)))
             await loop.sock_sendall(client, f"GET / HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
             await loop.sock_recv(client, 1000)
             await asyncio.sleep(0.2)  # until the server can hand over no more

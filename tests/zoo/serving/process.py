@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from localweb.serving.handler import Origin
+from localweb.serving.handler import ServedOrigin
 from localweb.serving.log import TruthLog
 from tests.zoo.serving.security import Security
 from tests.zoo.serving.server import Spoken, ZooWeb
@@ -85,7 +85,9 @@ async def _serve(order: dict[str, Any]) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
     async with ZooWeb(hosts, protocol=order["protocol"], security=security) as web:
         endpoints = {
-            f"{scheme}://{host}": web.endpoint(Origin(scheme, host)) for host in hosts for scheme in SCHEMES
+            f"{scheme}://{host}": web.endpoint(ServedOrigin(scheme, host))
+            for host in hosts
+            for scheme in SCHEMES
         }
         _write(Path(order["state"]), json.dumps({"browser_flags": web.browser_flags, "endpoints": endpoints}))
         await stopped.wait()

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509 import load_pem_x509_certificates
 
 from localweb.serving.certificates import Authority
-from localweb.serving.handler import Site
+from localweb.serving.handler import ServedSite
 from tests.zoo.serving.h3 import Connection
 from tests.zoo.serving.packets import CLEAN, Counters, HostSocket, Path
 
@@ -35,7 +35,7 @@ class QuicListener:
 
     def __init__(
         self,
-        site: Site,
+        site: ServedSite,
         authority: Authority,
         path: Path = CLEAN,
         *,

@@ -5,7 +5,7 @@ import ipaddress
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, Handler, Origin, Site
+from localweb.serving.handler import ALPN_H2, ALPN_HTTP1, Handler, ServedOrigin, ServedSite
 from localweb.serving.listener import Listener, TcpListener
 from localweb.serving.web import SCHEME_PORTS, Web
 from tests.zoo.serving.packets import CLEAN, Path
@@ -53,11 +53,13 @@ class ZooWeb(Web):
         self.listeners = {
             origin: listeners
             for host, handler in hosts.items()
-            for origin, listeners in self._origins(Site(host=host, handler=handler, log=self.log)).items()
+            for origin, listeners in self._origins(
+                ServedSite(host=host, handler=handler, log=self.log)
+            ).items()
         }
 
-    def _origins(self, site: Site) -> dict[Origin, list[Listener]]:
-        clear, secure = Origin("http", site.host), Origin("https", site.host)
+    def _origins(self, site: ServedSite) -> dict[ServedOrigin, list[Listener]]:
+        clear, secure = ServedOrigin("http", site.host), ServedOrigin("https", site.host)
         if self.protocol == "h1":
             return {clear: [TcpListener(site)]}
         alpn = ALPN[self.protocol]

@@ -15,7 +15,7 @@ from aioquic.h3.events import DataReceived, HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import QuicEvent, StreamDataReceived, StreamReset
 
-from localweb.serving.handler import Origin, Reply, ServedRequest
+from localweb.serving.handler import Reply, ServedOrigin, ServedRequest
 from localweb.serving.log import SentConnection
 from tests.factories.limited import LIMIT_S, limited
 from tests.zoo.serving.examples import HOST, HOSTS, TEXT, endless
@@ -82,7 +82,7 @@ class Client(QuicConnectionProtocol):
 
 @contextlib.asynccontextmanager
 async def connected(web: ZooWeb) -> AsyncIterator[Client]:
-    address, port = web.endpoint(Origin("https", HOST))
+    address, port = web.endpoint(ServedOrigin("https", HOST))
     configuration = QuicConfiguration(alpn_protocols=["h3"], verify_mode=ssl.CERT_NONE, server_name=HOST)
     configuration.max_data, configuration.max_stream_data = 8 * LIMIT, LIMIT
     async with connect(address, port, configuration=configuration, create_protocol=Client) as client:
