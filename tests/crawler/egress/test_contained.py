@@ -9,6 +9,7 @@ from tests.crawler.egress.breaking import REACHED, REFUSED
 from tests.crawler.namespaces import play
 
 
+@pytest.mark.process
 def test_with_one_capability_and_no_sysctl_a_guard_is_set_up_and_mended(server_folder: Path) -> None:
     if os.geteuid() != 0:
         pytest.fail("to become another user takes root: run the tests as root")
