@@ -51,7 +51,17 @@ MODULE = "export { vegaEmbed };"
 def _process() -> Pool:
     pool = multiprocessing.get_context("spawn").Pool(1, _leave_interrupts, maxtasksperchild=DRAWINGS)
     atexit.register(pool.terminate)
+    # Its start is no part of a drawing's time.
+    pool.apply(_get_ready)
     return pool
+
+
+def _get_ready() -> None:
+    """Load the libraries that draw."""
+    from figures import distributions, rendering
+
+    assert distributions
+    assert rendering
 
 
 def _leave_interrupts() -> None:

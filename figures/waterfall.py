@@ -11,12 +11,19 @@ from figures.frame import TEXT, AltairChart, Frame, Room, compose, of_rows
 from figures.text import LEADING
 from figures.theme import HUES, LIGHT
 
+CONNECTING, WAITING, FIRST_FLIGHT, LATER = "connecting", "waiting", "first flight", "later"
+ONE_BURST, SEVERAL_BURSTS = "in one burst", "in several bursts"
+
 PHASES = {
-    "connecting": LIGHT.palette["tls_flights"],
-    "waiting": "#b4bac1",
-    "receiving": LIGHT.palette["responses"],
+    CONNECTING: LIGHT.palette["tls_flights"],
+    WAITING: "#b4bac1",
+    FIRST_FLIGHT: LIGHT.palette["responses_iw_limited"],
+    LATER: LIGHT.palette["responses"],
+    ONE_BURST: LIGHT.palette["responses_iw_limited"],
+    SEVERAL_BURSTS: LIGHT.palette["responses"],
 }
-"""Phases of a response in their order, with their colours on light ground."""
+"""Phases of a response in their order, with their colours on light ground: of what it received, the first
+flight and what came later, or else in how many bursts it came."""
 
 ROW, LABELLED_ROW = 9, 30
 """Heights of a row, and of one whose label stands above its bar."""
@@ -41,7 +48,7 @@ class WaterfallLoad:
     """A load of a page."""
 
     name: str
-    """Heading of its plot, as "IW 10: 2.31 s"."""
+    """Heading of its plot, as "IW 10: 2.31 s"; empty for a load alone."""
     responses: Sequence[WaterfallRow]
     events: Mapping[str, float] = dataclasses.field(default_factory=dict)
     """Times of events of the page in ms, which have an upright line, by name."""
@@ -58,8 +65,9 @@ def waterfalls(frame: Frame, loads: Sequence[WaterfallLoad]) -> AltairChart:
     again: list[dict[str, Any]] = []
     top = 0.0
     for load in loads:
-        words.append({"y": top + head / 2, "text": load.name, "weight": "bold"})
-        top += head
+        if load.name:
+            words.append({"y": top + head / 2, "text": load.name, "weight": "bold"})
+            top += head
         bottom = top + row * len(load.responses)
         uprights += [
             {"at": at / 1000, "top": top, "bottom": bottom, "name": name} for name, at in load.events.items()
@@ -92,8 +100,10 @@ def waterfalls(frame: Frame, loads: Sequence[WaterfallLoad]) -> AltairChart:
         "title": "time, s",
         "axis": alt.Axis(tickCount=5 if frame.is_narrow else 8, labelFlush=True),
     }
-    shown = legend([*PHASES], frame, symbol=18)
-    colour = alt.Color("phase:N", legend=shown, scale=alt.Scale(domain=[*PHASES], range=[*PHASES.values()]))
+    drawn = {bar["phase"] for bar in bars}
+    colours = {phase: colour for phase, colour in PHASES.items() if phase in drawn}
+    shown = legend([*colours], frame, symbol=18)
+    colour = alt.Color("phase:N", legend=shown, scale=alt.Scale(domain=[*colours], range=[*colours.values()]))
     layers = [
         of_rows(uprights)
         .mark_rule(color=LIGHT.ink, strokeDash=[4, 3])

@@ -1,13 +1,15 @@
 """The lab's pages: a form that takes a HAR file, the place in the queue, and the result."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from markupsafe import Markup
 from starlette.status import HTTP_303_SEE_OTHER
 
+from api import drawing
+from api.drawing import WIDE, WidthQuery, svg_response
 from api.http.clients import client_of
 from api.http.problems import Problem
 from api.lab.networks import MOST_CHOSEN, OfferedNetwork, choose, measured, offered_networks, usual_network
@@ -16,7 +18,7 @@ from api.lab.queue import KEPT_S, LIMIT_S, MOST_WAITING, Queue, outcome
 from api.lab.upload import MOST_BYTES, read_upload, refuse_other_sites
 from api.routes.pages import page, with_form
 from api.service import Kept, service_of
-from api.waterfalls import NUMBERS_BESIDE, Row, Spans, TimeAxis, draw_waterfall
+from releases.formatting import quantity
 
 AGAIN_S = 2
 """Seconds after which the page of a replay that has not ended asks again."""
@@ -99,8 +101,8 @@ async def lab_replay(request: Request, queue: QueueDep, id: str) -> Response:  #
             request,
             "lab/result.html",
             replay=replay,
-            drawings=[draw_network(replay, network) for network in choose(job.networks)],
-            phases=PHASES,
+            id=id,
+            drawings=[over_network(replay, network) for network in choose(job.networks)],
             most_rows=MOST_ROWS,
             windows=WINDOWS,
             seeds=SEEDS,
@@ -110,47 +112,74 @@ async def lab_replay(request: Request, queue: QueueDep, id: str) -> Response:  #
     return answer
 
 
-MOST_ROWS = 150
+@replays.get("/lab/{id}/{network}.svg", name="lab_svg", response_class=Response)
+def lab_svg(
+    queue: QueueDep,
+    id: str,  # noqa: A002  # the path's name
+    network: str,
+    width: WidthQuery = WIDE,
+) -> Response:
+    """The waterfalls of the loads over one network."""
+    job = queue.find(id)
+    replay = outcome(job)
+    drawn = [
+        over_network(replay, each) for each in choose(job.networks) if replay and each.profile.id == network
+    ]
+    if not drawn or not drawn[0].listed:
+        raise Problem("no-such-replay", f"no load of this replay over {network[:80]!r} is done")
+    assert replay is not None
+    answer = svg_response(draw_loads, width, replay.responses, drawn[0].loads)
+    answer.headers.update(HEADERS)
+    return answer
+
+
+MOST_ROWS = 60
 """Responses that are drawn and listed; the times of the page are of all."""
-
-NUMBERED_EVERY = 5
-"""Rows from one number to the next: their letters are higher than a row."""
-
-MOST_STEPS = 3
-"""Most steps of an axis, whose labels have room in half the width of a phone."""
-
-PHASES = {
-    "connection": "before the request: no connection was free, or it was being opened",
-    "waiting": "waiting: from the request to the first byte of the response",
-    "flight": "the response, where it arrived in one burst",
-    "rest": "the response, where it took several bursts, a round trip apart",
-}
-"""Parts of a response's time, by their classes in the style sheet."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Drawing:
-    """The waterfalls over one network, on one axis."""
+class OverNetwork:
+    """The loads of a page over one network."""
 
     network: OfferedNetwork
-    panels: tuple[tuple[Loads, Markup | None], ...]
-    """The loads at each initial window, and a drawing of the first; None if that was not done."""
+    loads: tuple[Loads, ...]
+    """The loads at each initial window."""
     listed: tuple[tuple[PageResponse, tuple[ResponseTimes | None, ...]], ...]
     """The drawn responses with their times at each window; None where the first load was not done."""
 
 
-def draw_network(replay: PageReplay, network: OfferedNetwork) -> Drawing:
-    """Draw the waterfalls over one network."""
-    loads = [load for load in replay.loads if load.network == network.profile.id]
-    last_ms = max([1.0, *(load.page_ms[0] for load in loads if load.page_ms), *map(latest_ms, loads)])
-    axis = TimeAxis.holding(last_ms, steps=MOST_STEPS)
+def over_network(replay: PageReplay, network: OfferedNetwork) -> OverNetwork:
+    """Choose the loads over one network."""
+    loads = tuple(load for load in replay.loads if load.network == network.profile.id)
     times = [load.responses or (None,) * len(replay.responses) for load in loads]
     is_listed = any(load.responses for load in loads)
-    return Drawing(
+    return OverNetwork(
         network=network,
-        panels=tuple((load, draw_load(replay, load, axis)) for load in loads),
+        loads=loads,
         listed=tuple(zip(replay.responses, zip(*times, strict=True), strict=True))[: MOST_ROWS * is_listed],
     )
+
+
+def draw_loads(width: int, responses: Sequence[PageResponse], loads: Sequence[Loads]) -> str:
+    """Draw the first load at each window over one axis of time; in the process apart."""
+    from figures.frame import Frame
+    from figures.waterfall import WaterfallLoad, WaterfallRow, waterfalls
+
+    drawn = [
+        WaterfallLoad(
+            name=f"IW {load.iw}: {quantity(latest_ms(load), 'ms')}",
+            responses=[
+                WaterfallRow(
+                    title=str(response.number), spans=spans_of(times), is_sent_again=times.retransmitted
+                )
+                for response, times in zip(responses, load.responses, strict=True)
+            ][:MOST_ROWS],
+            events={"last byte": latest_ms(load)},
+        )
+        for load in loads
+        if load.responses
+    ]
+    return drawing.as_svg(waterfalls(Frame(title="", width=width), drawn))
 
 
 def latest_ms(loads: Loads) -> float:
@@ -158,31 +187,13 @@ def latest_ms(loads: Loads) -> float:
     return max((response.last_byte_ms for response in loads.responses), default=0.0)
 
 
-def draw_load(replay: PageReplay, loads: Loads, axis: TimeAxis) -> Markup | None:
-    """Draw the first load at one window; None if it was not done."""
-    if not loads.responses:
-        return None
-    last_ms = latest_ms(loads)
-    return draw_waterfall(
-        [
-            Row(
-                title=f"{response.number}: {response.address}",
-                label=str(response.number) if response.number % NUMBERED_EVERY == 0 else "",
-                spans=spans_of(times),
-                is_sent_again=times.retransmitted,
-            )
-            for response, times in zip(replay.responses, loads.responses, strict=True)
-        ][:MOST_ROWS],
-        axis,
-        events={f"{last_ms / 1000:.3g} s": round(1000 * last_ms)},
-        layout=NUMBERS_BESIDE,
-        label=f"Waterfall at IW {loads.iw}; the table below has the times",
-    )
+def spans_of(times: ResponseTimes) -> dict[str, tuple[float, float]]:
+    """Start and end of each phase, in ms."""
+    from figures.waterfall import CONNECTING, ONE_BURST, SEVERAL_BURSTS, WAITING
 
-
-def spans_of(times: ResponseTimes) -> Spans:
-    """Start and end of each phase, in µs."""
-    times_ms = times.wanted_ms, times.sent_ms, times.first_byte_ms, times.last_byte_ms
-    wanted, sent, first, last = (round(1000 * time_ms) for time_ms in times_ms)
-    before = {"connection": (wanted, sent)} if wanted < sent else {}
-    return before | {"waiting": (sent, first), "flight" if times.flights == 1 else "rest": (first, last)}
+    before = {CONNECTING: (times.wanted_ms, times.sent_ms)} if times.wanted_ms < times.sent_ms else {}
+    received = ONE_BURST if times.flights == 1 else SEVERAL_BURSTS
+    return before | {
+        WAITING: (times.sent_ms, times.first_byte_ms),
+        received: (times.first_byte_ms, times.last_byte_ms),
+    }

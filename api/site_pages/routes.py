@@ -8,8 +8,9 @@ import pyarrow as pa
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
+from api.drawing import WIDE, WidthQuery, svg_response
 from api.explorer.strata import FIELDS, in_words
-from api.http.problems import Elsewhere
+from api.http.problems import Elsewhere, Problem
 from api.routes.pages import page, with_form
 from api.routes.parameters import (
     CrawlPath,
@@ -23,7 +24,7 @@ from api.routes.works import release_work
 from api.service import Kept, service_of
 from api.site_pages.history import HostPath, WindowAnswer, releases_of, site
 from api.site_pages.listing import AskedSites, spellings, with_sites
-from api.site_pages.waterfall import PHASES, draw_load, events_of, list_rows
+from api.site_pages.waterfall import PHASES, draw_load, events_of, list_rows, spans_by_label
 from releases.slow_start import MSS_FIG1, segments
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
@@ -135,12 +136,34 @@ def visit_page(
         "visit.html",
         version=release,
         load=load,
-        rows=(rows := list(list_rows(load))),
-        waterfall=draw_load(load, rows),
+        rows=list(list_rows(load)),
         events=list(events_of(load)),
         quoted=quote(load.visit.host, safe=""),
         phases=PHASES,
     )
+
+
+@router.get(
+    "/releases/{crawl}/v{version}/pages/{visit}/waterfall.svg",
+    name="waterfall_svg",
+    response_class=Response,
+)
+def waterfall_svg(
+    request: Request,
+    shelf: ShelfDep,
+    crawl: CrawlPath,
+    version: VersionPath,
+    visit: VisitPath,
+    width: WidthQuery = WIDE,
+) -> Response:
+    """The waterfall of a page load."""
+    release = shelf.version(crawl, version)
+    load = page_load(request, release, visit)
+    relate_to_release(request, release)
+    rows = spans_by_label(list(list_rows(load)))
+    if not any(spans for _, spans in rows):
+        raise Problem("not-found", "no time of this page load is known")
+    return svg_response(draw_load, width, rows, events_of(load))
 
 
 def describe_windows(windows: Sequence[WindowAnswer]) -> str:

@@ -1,29 +1,30 @@
 """The waterfall of a page load, from the answer of `/v1/pages/{visit}`."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
-from api import waterfalls
+from api import drawing
 from api.routes.visits import PageAnswer
-from api.waterfalls import LABELS_ABOVE, Spans, TimeAxis, draw_waterfall
+from releases.formatting import visible_text
 
-MOST_ROWS = 500
+MOST_ROWS = 200
 """Responses that a page shows; the others are in the JSON."""
 
 LABEL_LENGTH = 44
 """Characters of an address above its bars, which a phone has room for."""
 
+Spans = Mapping[str, tuple[int, int]]
+"""Start and end of each phase, in µs."""
+
 PHASES = {
-    "connection": "connection: opening, TCP and TLS, beside the first response on it",
+    "connection": "connecting: opening, TCP and TLS, beside the first response on it",
     "waiting": "waiting: from the request to the first byte of the response",
     "flight": "first flight: within a round trip of the connection's first response byte, "
     "as asked for before it",
-    "rest": "rest: everything later, and all of what has no known first flight",
+    "rest": "later: everything else, and all of what has no known first flight",
 }
-"""Parts of a response's time, by their classes in the style sheet."""
+"""Parts of a response's time."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,24 +61,35 @@ def events_of(load: PageAnswer) -> dict[str, int]:
     return {name: at for name, at in events.items() if at is not None and at >= 0}
 
 
-def draw_load(load: PageAnswer, rows: list[Row]) -> Markup:
-    """Draw the waterfall of a page load."""
-    events = events_of(load)
-    last_us = max([1000, *events.values(), *(end for row in rows for _, end in row.spans.values())])
-    return draw_waterfall(
-        [
-            waterfalls.Row(
-                title=f"{row.response.id}: {row.address}",
-                label=f"{row.response.id} {shortened(row.address)}",
-                spans=row.spans,
-            )
-            for row in rows
-        ],
-        TimeAxis.holding(last_us / 1000),
-        events=events,
-        layout=LABELS_ABOVE,
-        label=f"Waterfall of {len(rows)} responses; the table below has the same numbers",
-    )
+def spans_by_label(rows: Sequence[Row]) -> list[tuple[str, dict[str, tuple[int, int]]]]:
+    """The phases of responses in µs, by what stands above them; in the order of the requests."""
+    return [(visible_text(f"{row.response.id} {shortened(row.address)}"), dict(row.spans)) for row in rows]
+
+
+def draw_load(
+    width: int, rows: Sequence[tuple[str, dict[str, tuple[int, int]]]], events: Mapping[str, int]
+) -> str:
+    """Draw the waterfall of a page load; in the process apart."""
+    from figures import waterfall
+    from figures.frame import Frame
+
+    names = {
+        "connection": waterfall.CONNECTING,
+        "waiting": waterfall.WAITING,
+        "flight": waterfall.FIRST_FLIGHT,
+        "rest": waterfall.LATER,
+    }
+    responses = [
+        waterfall.WaterfallRow(
+            title=label,
+            label=label,
+            spans={names[phase]: (start / 1000, end / 1000) for phase, (start, end) in spans.items()},
+        )
+        for label, spans in rows
+    ]
+    uprights = {name: at / 1000 for name, at in events.items()}
+    load = waterfall.WaterfallLoad(name="", responses=responses, events=uprights)
+    return drawing.as_svg(waterfall.waterfalls(Frame(title="", width=width), [load]))
 
 
 def openings(load: PageAnswer) -> dict[int, Any]:

@@ -5,13 +5,15 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 
+from api.drawing import WIDE
 from api.lab.networks import choose, offered_networks, usual_network
 from api.lab.page_replay import WINDOWS
-from api.routes.lab import MOST_ROWS, draw_network
+from api.routes.lab import MOST_ROWS, draw_loads, over_network, spans_of
 from benchmarks.pages.browser import SIZES, launch_browser, open_page
 from releases.formatting import NARROW
 from tests.api.faults import unreadable, violations
 from tests.api.lab.conftest import HeldLab, give, har
+from tests.api.site_pages.test_pages import bars
 from tests.factories.made_up_replay import HOST, made_up_replay
 
 NETWORKS = tuple(network.profile.id for network in offered_networks()[-2:])
@@ -38,35 +40,32 @@ def test_no_page_of_the_lab_has_a_fault_on_a_desk_or_a_phone(lab_client: TestCli
     assert by_page == {}
 
 
-def phases(waterfall: str | None) -> list[list[str]]:
-    """The phases of each row of a waterfall."""
-    return [re.findall('<rect class="([a-z]+)"', row) for row in (waterfall or "").split("<g>")[1:]]
-
-
 def test_the_waterfalls_of_a_network_share_one_axis() -> None:
     replay = made_up_replay([usual_network()])
-    drawn = draw_network(replay, choose([usual_network()])[0])
-    assert [loads.iw for loads, _ in drawn.panels] == list(WINDOWS)
+    drawn = over_network(replay, choose([usual_network()])[0])
+    assert [loads.iw for loads in drawn.loads] == list(WINDOWS)
+    rows = bars(draw_loads(WIDE, replay.responses, drawn.loads))
+    assert len(rows) == 12 * len(WINDOWS)
     # 12 responses, one each 40 ms: the last is sent at 440 ms, and ends 100 + 900 / IW ms later.
-    for loads, waterfall in drawn.panels:
-        assert waterfall is not None
-        places = re.findall(r'<text class="axis" x="([\d.]+)%" y="13" text-anchor="\w+">([^<]*)', waterfall)
-        assert (places[0], places[-1]) == (("12.0", "0 s"), ("100.0", "1 s"))
-        left, width = re.findall(r'<rect class="\w+" x="([\d.]+)%" y="\d+" width="([\d.]+)%"', waterfall)[-1]
-        assert float(left) + float(width) == pytest.approx(12 + 88 * (0.54 + 0.9 / loads.iw), abs=0.002)
-    slowest, slow_waterfall = drawn.panels[0]
+    lasts = [rows[12 * (place + 1) - 1] for place in range(len(WINDOWS))]
+    per_ms = lasts[0][0][0] / 440
+    for iw, row in zip(WINDOWS, lasts, strict=True):
+        left, width = row[-1]
+        assert (left + width) / per_ms == pytest.approx(540 + 900 / iw, abs=0.5)
+    slowest = drawn.loads[0]
     assert slowest.page_us == 850_000
     assert slowest.range_us == (840_000, 870_000)
     assert slowest.sent_again == 0.003
-    first, *_ = phases(slow_waterfall)
-    _, second, *_ = phases(drawn.panels[-1][1])
-    assert (first, second) == (["connection", "waiting", "rest"], ["waiting", "flight"])
+    assert [[*spans_of(load.responses[place])] for load, place in ((slowest, 0), (drawn.loads[-1], 1))] == [
+        ["connecting", "waiting", "in several bursts"],
+        ["waiting", "in one burst"],
+    ]
 
 
 def test_a_page_of_many_responses_draws_the_first_of_them() -> None:
     replay = made_up_replay([usual_network()], responses=MOST_ROWS + 1)
-    drawn = draw_network(replay, choose([usual_network()])[0])
-    assert {len(phases(waterfall)) for _, waterfall in drawn.panels} == {MOST_ROWS}
+    drawn = over_network(replay, choose([usual_network()])[0])
+    assert len(bars(draw_loads(WIDE, replay.responses, drawn.loads))) == MOST_ROWS * len(WINDOWS)
     assert len(drawn.listed) == MOST_ROWS
 
 
@@ -78,7 +77,11 @@ def test_the_result_has_its_numbers_as_text_and_neither_script_nor_style_within(
     while HOST not in (text := lab_client.get(where).text):
         pass
     assert "4 requests are of later ones" in text
-    assert len(re.findall("<svg height", text)) == len(NETWORKS) * len(WINDOWS)
+    drawings = re.findall(r'<img src="([^"]*)"', text)
+    assert len(drawings) == len(NETWORKS)
+    for drawing in map(lab_client.get, drawings):
+        assert drawing.headers["cache-control"] == "no-store"
+        assert all(f"IW {iw}: " in drawing.text for iw in WINDOWS)
     assert f"10.0{NARROW}% sent again" not in text
     assert f"1.00{NARROW}% sent again" in text  # 10 kB of 1 MB at IW 10
     assert text.count("12 https://site1.test/12.css") == len(NETWORKS)

@@ -9,7 +9,7 @@ import pytest
 from recordings.pages.sets import AUGUST_2025
 from releases.catalogue import releases
 from tests.api.conftest import serving
-from tests.api.site_pages.test_pages import bars, read
+from tests.api.site_pages.test_pages import bars, waterfall
 from tests.circles import ALL
 
 EVERY = 30 if ALL else 120
@@ -29,4 +29,4 @@ def test_recorded_pages_have_waterfalls_also_where_nobody_knows_when_connections
     assert known
     with serving(folder) as client:
         for visit in (*sorted(unknown)[::EVERY], *sorted(known)[::EVERY]):
-            assert bars(read(client, f"/releases/{release.crawl}/v1/pages/{visit}"))
+            assert bars(waterfall(client, f"/releases/{release.crawl}/v1/pages/{visit}"))
