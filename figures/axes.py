@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from figures.frame import PADDING, TEXT, Frame, Rows, is_shown, of_rows
+from figures.frame import TEXT, Frame, Rows, is_shown, of_rows
 from figures.text import text_width, wrap
 from figures.theme import LIGHT, Look
 from releases.formatting import NARROW
@@ -81,19 +81,20 @@ def span(values: Sequence[float], *, is_log: bool = False) -> tuple[float, float
 
 def pixels(height: float, field: str = "y") -> alt.Y:
     """Return an upright axis of pixels from the top, without labels."""
-    return alt.Y(f"{field}:Q", scale=alt.Scale(domain=[height, 0], nice=False, zero=False), axis=None)
+    return alt.Y(
+        f"{field}:Q", scale=alt.Scale(domain=[height, 0], nice=False, zero=False, padding=0), axis=None
+    )
 
 
-def legend(names: Sequence[str], frame: Frame, *, symbol: float = 30) -> alt.Legend:
-    """Return a legend above the plot, of as many columns as have room for the longest name."""
-    inner = frame.width - 2 * PADDING
-    widest = max((text_width(name, TEXT) for name in names), default=0) + symbol + 14
-    return alt.Legend(columns=max(1, min(len(names), int(inner / widest))))
+def legend(names: Sequence[str], width: float, *, symbol: float = SYMBOL) -> alt.Legend:
+    """Return a legend above a plot of `width` pixels, of as many columns as have room."""
+    widest = max(text_width(name, TEXT) for name in names) + symbol + 14
+    return alt.Legend(columns=max(1, min(len(names), int(width / widest))))
 
 
-def strokes(names: Sequence[str], looks: Mapping[str, Look], frame: Frame) -> dict[str, Any]:
+def strokes(names: Sequence[str], looks: Mapping[str, Look], width: float) -> dict[str, Any]:
     """Return the encodings of lines that tell series apart by colour and dashes, with their legend."""
-    shown = legend(names, frame, symbol=SYMBOL) if is_shown(names) else None
+    shown = legend(names, width) if is_shown(names) else None
     colours, dashes = [looks[name].colour for name in names], [[*looks[name].dash] for name in names]
     return {
         "color": alt.Color(

@@ -19,6 +19,8 @@ from figures.axes import (
     strokes,
 )
 from figures.frame import (
+    DESK,
+    PHONE,
     TEXT,
     AltairChart,
     Frame,
@@ -34,6 +36,9 @@ from figures.frame import (
 from figures.text import LEADING
 from figures.theme import LIGHT, LOOKS
 from releases.formatting import size
+
+HEIGHTS = {DESK: 330, PHONE: 230}
+"""Heights of a plot in the forms of a figure."""
 
 UPRIGHTS_ABOVE = 28
 """Room above a plot for the names of windows."""
@@ -104,16 +109,18 @@ def cdf(
     for each in distributions:
         if each.band:
             band = [{"size": at, "lower": lower, "upper": upper} for at, lower, upper in each.band]
-            area = of_rows(band).mark_area(color=looks[each.name].colour, opacity=0.2, clip=True)
+            area = of_rows(band).mark_area(color=looks[each.name].colour, opacity=0.2)
             layers.append(area.encode(x=plot.x("size"), y=alt.Y("lower:Q", **y), y2=alt.Y2("upper:Q")))
     rows = [
         {"size": at, "share": share, "series": each.name}
         for each in distributions
         for at, share in each.steps
     ]
-    lines = of_rows(rows).mark_line(strokeWidth=THIN if is_shown(names) else BOLD, clip=True)
+    lines = of_rows(rows).mark_line(strokeWidth=THIN if is_shown(names) else BOLD)
     layers.append(
-        lines.encode(x=plot.x("size"), y=alt.Y("share:Q", title=None, **y), **strokes(names, looks, frame))
+        lines.encode(
+            x=plot.x("size"), y=alt.Y("share:Q", title=None, **y), **strokes(names, looks, plot.width)
+        )
     )
     if frame.is_interactive:
         layers += pointer(_pointer_rows(distributions, ends), plot.x("at"), "size", names, "%")
@@ -143,17 +150,18 @@ def histogram(
             for at, share in _outline(each.bins)
         ]
         marks = of_rows(rows).mark_line(strokeWidth=THIN, interpolate="step-after")
-        marks = marks.encode(x=plot.x("size"), y=y, **strokes(names, looks, frame))
+        marks = marks.encode(x=plot.x("size"), y=y, **strokes(names, looks, plot.width))
     else:
         rows = [
             {"low": lower, "high": upper, "share": share, "size": f"{size(lower)} to {size(upper)}"}
             for lower, upper, share in series[0].bins
         ]
-        marks = of_rows(rows).mark_bar(color=looks[names[0]].colour, stroke=LIGHT.background)
+        marks = of_rows(rows).mark_rect(color=looks[names[0]].colour, stroke=LIGHT.background)
         marks = marks.encode(
             x=plot.x("low"),
             x2=alt.X2("high:Q"),
             y=y,
+            y2=alt.Y2(datum=0),
             tooltip=["size:N", alt.Tooltip("share:Q", format=".3~r")],
         )
     return compose(frame, [marks, *plot.uprights()], height=plot.height, room=plot.room)
@@ -229,7 +237,7 @@ class _Plot:
         return cls(
             room=room,
             width=plot_width(frame, room),
-            height=height or (230 if frame.is_narrow else 330),
+            height=height or HEIGHTS[PHONE if frame.is_narrow else DESK],
             domain=domain,
             windows=inside,
             title=title,

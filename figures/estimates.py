@@ -68,13 +68,14 @@ def dots(
     looks = looks_of(series) if is_shown(series) else {series[0]: LOOKS[-1]}
     ends = domain or _ends(estimates, lines, is_logarithmic=is_logarithmic)
     layout = _Layout.of(frame, estimates, unit, has_lines=any(line.label for line in lines))
-    scale = _scale(ends, unit, is_logarithmic=is_logarithmic)
+    # Lines of the axis would cross names that stand above their rows.
+    scale = _scale(ends, unit, is_logarithmic=is_logarithmic, has_grid=not layout.parts)
     told = [alt.Tooltip(f"{field}:N") for field in ("name", "series", "text")]
 
     def x(field: str) -> alt.X:
         return alt.X(f"{field}:Q", title=name_axis(axis, "" if unit == "%" else unit), **scale)
 
-    y, by = pixels(layout.height), _by_series(looks, frame)
+    y, by = pixels(layout.height), _by_series(looks, plot_width(frame, layout.room))
     known = [row for row in layout.rows if row["lower"] is not None]
     layers = [
         of_rows(known)
@@ -111,7 +112,7 @@ def bars(
     ends = domain or _ends(estimates, [Upright(value=0)], is_logarithmic=False)
     layout = _Layout.of(frame, estimates, unit, row=BAR)
     y = pixels(layout.height)
-    scale = _scale(ends, unit, is_logarithmic=False)
+    scale = _scale(ends, unit, has_grid=not layout.parts)
     told = [alt.Tooltip(f"{field}:N") for field in ("name", "text")]
 
     def x(field: str) -> alt.X:
@@ -128,7 +129,12 @@ def bars(
         .encode(x=x("lower"), x2=alt.X2("upper:Q"), y=y),
     ]
     zero = draw_uprights(
-        [Upright(value=0)], x, domain=ends, width=plot_width(frame, layout.room), height=layout.height
+        [Upright(value=0)],
+        x,
+        domain=ends,
+        width=plot_width(frame, layout.room),
+        height=layout.height,
+        parts=layout.parts,
     )
     return compose(
         frame, [*layers, *zero, *layout.words(is_bold=True)], height=layout.height, room=layout.room
@@ -148,24 +154,28 @@ def _ends(
     return span([*ends, *(line.value for line in lines)], is_log=is_logarithmic)
 
 
-def _scale(ends: tuple[float, float], unit: str, *, is_logarithmic: bool) -> dict[str, Any]:
+def _scale(
+    ends: tuple[float, float], unit: str, *, is_logarithmic: bool = False, has_grid: bool = True
+) -> dict[str, Any]:
     low, high = ends
     if is_logarithmic:
         ticks = [tick for tick in LOG_TICKS if low <= tick <= high]
         return {
             "scale": alt.Scale(domain=[low, high], type="log", nice=False, clamp=True),
-            "axis": alt.Axis(values=ticks, format="~g"),
+            "axis": alt.Axis(values=ticks, format="~g", grid=has_grid),
         }
     return {
         "scale": alt.Scale(domain=[low, high], nice=False, zero=False, clamp=True),
-        "axis": alt.Axis(tickCount=TICKS, labelExpr=PERCENT if unit == "%" else NUMBER, labelFlush=True),
+        "axis": alt.Axis(
+            tickCount=TICKS, labelExpr=PERCENT if unit == "%" else NUMBER, labelFlush=True, grid=has_grid
+        ),
     }
 
 
-def _by_series(looks: Mapping[str, Look], frame: Frame) -> dict[str, Any]:
+def _by_series(looks: Mapping[str, Look], width: float) -> dict[str, Any]:
     """Return the encodings that tell series apart by colour and mark, with their legend."""
     names = [*looks]
-    shown = legend(names, frame, symbol=18) if is_shown(names) else None
+    shown = legend(names, width, symbol=18) if is_shown(names) else None
     colours, shapes = [look.colour for look in looks.values()], [look.shape for look in looks.values()]
     return {
         "color": alt.Color("series:N", legend=shown, scale=alt.Scale(domain=names, range=colours)),

@@ -23,7 +23,7 @@ PADDING = 6
 AXIS_LABELS = 20
 """Room below a plot for the labels of its axis."""
 
-AXIS_TITLE = 20
+AXIS_TITLE = 26
 
 WINDOWS = 30
 """Room above a plot for the names of upright lines."""
@@ -34,7 +34,7 @@ STANDS_OUT = LIGHT.palette["responses_iw_limited"]
 
 Rows = Sequence[Mapping[str, Any]]
 
-AltairChart = alt.LayerChart | alt.FacetChart
+AltairChart = alt.LayerChart | alt.FacetChart | alt.VConcatChart
 """A whole figure; Altair makes no facets of ours, but its types say that it could."""
 
 
@@ -93,9 +93,10 @@ def of_rows(rows: Rows) -> alt.Chart:
 
 
 def text_at(text: str, x: float | str, y: float, size: float = TEXT, **style: Any) -> alt.Chart:  # noqa: ANN401
-    """Return a text at a place of the plot in pixels; x may be "width"."""
+    """Return a text of one or more lines at a place of the plot in pixels; x may be "width"."""
     look: dict[str, Any] = {"align": "left", "baseline": "middle", "color": LIGHT.ink, "fontSize": size}
-    drawn: alt.Chart = of_rows([{"text": text}]).mark_text(**(look | style))
+    lines: dict[str, Any] = {"lineBreak": "\n", "lineHeight": LEADING * size}
+    drawn: alt.Chart = of_rows([{"text": text}]).mark_text(**(look | lines | style))
     return drawn.encode(x=alt.value(x), y=alt.value(y), text="text:N")
 
 
@@ -107,17 +108,15 @@ def compose(
     The whole is exactly as wide as the frame: Vega-Lite gives the plot what axes leave.
     """
     inner = frame.width - 2 * PADDING
-    note = wrap(frame.note, inner, TEXT)
-    source = wrap(f"Source: {frame.source.rstrip('.')}.", inner, SMALL) if frame.source else []
+    note, source = _note(frame, inner), _source(frame, inner)
     above = room.above + LEADING * TEXT * len(note)
-    words = [
-        text_at(line, -room.left, LEADING * TEXT * (at + 0.5) - above, TEXT, color=STANDS_OUT)
-        for at, line in enumerate(note)
-    ]
-    words += [
-        text_at(line, -room.left, height + room.below + LEADING * SMALL * (at + 0.7), SMALL, color=GREY)
-        for at, line in enumerate(source)
-    ]
+    style: dict[str, Any] = {"baseline": "top"}
+    words = []
+    if note:
+        words.append(text_at("\n".join(note), -room.left, -above, TEXT, color=STANDS_OUT, **style))
+    if source:
+        below = height + room.below
+        words.append(text_at("\n".join(source), -room.left, below, SMALL, color=GREY, **style))
     # Given at once: each call of `properties` and `configure` would copy all layers.
     drawn: AltairChart = alt.layer(
         *layers,
@@ -131,6 +130,41 @@ def compose(
         config=_config(above),
     )
     return drawn
+
+
+def compose_panels(frame: Frame, panels: Sequence[AltairChart], *, columns: int, left: float) -> AltairChart:
+    """Return the figure of several plots, each of which has `left` pixels for its upright axis."""
+    inner = frame.width - 2 * PADDING
+    note, source = _note(frame, inner), _source(frame, inner)
+    rows: list[alt.Chart | alt.ConcatChart] = []
+    if note:
+        rows.append(_row_of_words(note, TEXT, STANDS_OUT, inner, left))
+    rows.append(alt.concat(*panels, columns=columns, spacing=24))
+    if source:
+        rows.append(_row_of_words(source, SMALL, GREY, inner, left))
+    drawn: AltairChart = alt.vconcat(
+        *rows,
+        title=_title(frame, inner),
+        spacing=10,
+        background="transparent",
+        padding=PADDING,
+        config=_config(6),
+    )
+    return drawn
+
+
+def _row_of_words(lines: Sequence[str], size: float, colour: str, width: float, left: float) -> alt.Chart:
+    words = text_at("\n".join(lines), -left, 0, size, color=colour, baseline="top")
+    row: alt.Chart = words.properties(width=width - left, height=LEADING * size * len(lines))
+    return row
+
+
+def _note(frame: Frame, width: float) -> list[str]:
+    return wrap(frame.note, width, TEXT)
+
+
+def _source(frame: Frame, width: float) -> list[str]:
+    return wrap(f"Source: {frame.source.rstrip('.')}.", width, SMALL) if frame.source else []
 
 
 def _title(frame: Frame, inner: float) -> alt.TitleParams:
@@ -156,6 +190,7 @@ def _config(above: float) -> alt.Config:
             titleFontSize=TEXT,
             titleFontWeight="normal",
             titlePadding=6,
+            labelPadding=5,
             domainColor=faint,
             tickColor=faint,
             gridColor=faint,
@@ -167,8 +202,9 @@ def _config(above: float) -> alt.Config:
             labelFontSize=TEXT,
             labelLimit=0,
             symbolSize=90,
+            symbolOpacity=1,
             symbolStrokeWidth=2.4,
-            offset=above,
+            offset=above + 4,
             rowPadding=3,
             columnPadding=14,
         ),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 import io
-import json
 import re
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Any, Literal
@@ -40,7 +39,10 @@ LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
 """Coordinates of a drawing, and those with more decimal places than a screen shows:
 a hundredth of a pixel is enough."""
 
-COLOURS = 64
+SIDES = {side: re.compile(rf'<svg[^>]* {side}="([\d.]+)"') for side in ("width", "height")}
+"""Width and height of a drawing in CSS pixels."""
+
+COLOURS = 128
 """Colours of a PNG."""
 
 Scheme = Literal["light", "dark"]
@@ -162,27 +164,38 @@ def for_both_schemes(drawing: str) -> str:
 
 
 def png(chart: alt.TopLevelMixin | str, *, width: int, scheme: Scheme = "light") -> bytes:
-    """Render a chart, or its Vega-Lite, as PNG of `width` pixels across, on the ground of the scheme.
+    """Render a chart, or its Vega-Lite, as PNG of `width` pixels across, on the ground of the scheme."""
+    return rasterise(svg(chart, scheme), width=width, scheme=scheme)
+
+
+def rasterise(drawing: str, *, width: int, scheme: Scheme = "light") -> bytes:
+    """Return a drawing as PNG of `width` pixels across, on the ground of the scheme.
 
     The picture has a palette of few colours, with which it is less than half as large.
     """
-    # vl-convert mixes faint colours wrongly where it has no ground.
-    ground = f'"background":"{SCHEMES[scheme].background}"'
-    grounded = vega_lite(chart, scheme).replace('"background":"transparent"', ground)
-    drawn: bytes = vl_convert.vegalite_to_png(grounded, scale=width / _width(grounded), allowed_base_urls=[])
+    scale = width / float(SIDES["width"].findall(drawing)[0])
+    drawn: bytes = vl_convert.svg_to_png(drawing, scale=scale)
     with Image.open(io.BytesIO(drawn)) as opened:
-        few = opened.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+        ground = Image.new("RGBA", opened.size, SCHEMES[scheme].background)
+        whole = Image.alpha_composite(ground, opened.convert("RGBA")).convert("RGB")
     written = io.BytesIO()
-    few.save(written, "PNG", optimize=True)
+    whole.quantize(COLOURS, dither=Image.Dither.NONE).save(written, "PNG", optimize=True)
     return written.getvalue()
 
 
-def _width(vega_lite_text: str) -> float:
-    """Return the width of a whole figure in CSS pixels."""
-    whole = json.loads(vega_lite_text)
-    padding = whole["padding"]
-    around: float = 2 * padding if isinstance(padding, int | float) else padding["left"] + padding["right"]
-    return around + float(whole["width"])
+def fit_slide(drawing: str, width: int, height: int) -> str:
+    """Return a drawing in a slide of this size on white ground: in the middle, smaller if it is higher.
+
+    >>> fit_slide('<svg width="960" height="270" viewBox="0 0 960 270"></svg>', 960, 540)
+    '<svg width="960" height="540" viewBox="0 -135.0 960.0 540.0" style="background:#ffffff"></svg>'
+    """
+    own_width, own_height = (float(SIDES[side].findall(drawing)[0]) for side in ("width", "height"))
+    times = max(own_width / width, own_height / height)
+    x, y = ((own - times * whole) / 2 for own, whole in ((own_width, width), (own_height, height)))
+    view = f"{x:g} {y} {times * width} {times * height}"
+    root = f'width="{width}" height="{height}" viewBox="{view}" style="background:{LIGHT.background}"'
+    old = re.compile(r'(?<= )width="[^"]*" height="[^"]*" viewBox="[^"]*"')
+    return old.sub(root, drawing, count=1)
 
 
 def vega_lite(chart: alt.TopLevelMixin | str, scheme: Scheme = "light") -> str:

@@ -2,14 +2,14 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
 
 from figures.axes import LEFT, measured_axis
 from figures.frame import TEXT, AltairChart, Frame, Room, compose, looks_of, of_rows, text_at
-from figures.text import LEADING, spread, text_width
+from figures.text import LEADING, spread, text_width, wrap
 from figures.theme import Look
 from releases.formatting import quantity
 
@@ -73,7 +73,7 @@ def over_time(
     looks = looks_of(names)
     counts = Counter(each.name for each in series for _ in each.points)
     ends = {each.name: each.points[-1].value for each in series}
-    room = Room(left=LEFT, right=14 + max(text_width(name, TEXT, is_bold=True) for name in names))
+    room = Room(left=LEFT, right=_room(names, frame))
     years = [point.at for each in series for point in each.points]
     x: dict[str, Any] = {
         "scale": alt.Scale(domain=[min(years), max(years)], nice=False),
@@ -114,7 +114,8 @@ def over_time(
         marks = base.mark_point(color=look.colour, shape=look.shape, filled=True, size=50, opacity=1)
         told = [alt.Tooltip("series:N"), alt.Tooltip("label:N"), alt.Tooltip("value:Q", format=",.3~r")]
         layers.append(marks.encode(x=alt.X("at:Q", **x), y=alt.Y("value:Q", **y), tooltip=told))
-    layers += name_ends(ends, looks, domain=(low, high), height=height)
+    words = {name: name for name in names}
+    layers += name_ends(ends, words, looks, frame, domain=(low, high), height=height)
     return compose(frame, layers, height=height, room=room)
 
 
@@ -135,12 +136,10 @@ def slope(
     gap = 0.08 * (max(ends) - min(ends) or 1.0)
     low, high = domain or (min(ends) - gap, max(ends) + gap)
     looks = looks_of([change.name for change in changes])
-    room = Room(
-        left=10 + max(text_width(quantity(change.before, unit), TEXT) for change in changes),
-        right=10 + max(text_width(_named(change, unit), TEXT, is_bold=True) for change in changes),
-        above=26,
-        below=4,
-    )
+    befores, afters = ({line.name: getattr(line, when) for line in changes} for when in ("before", "after"))
+    left = {line.name: quantity(line.before, unit) for line in changes}
+    right = {line.name: f"{quantity(line.after, unit)} {line.name}" for line in changes}
+    room = Room(left=_room(left.values(), frame), right=_room(right.values(), frame), above=26, below=4)
     x: dict[str, Any] = {"scale": alt.Scale(domain=[0, 1], nice=False), "axis": None}
     y: dict[str, Any] = {"scale": alt.Scale(domain=[low, high], nice=False), "axis": None}
     layers: list[alt.Chart] = []
@@ -155,17 +154,9 @@ def slope(
             point={"size": 70, "filled": True, "color": look.colour},
         )
         layers.append(line.encode(x=alt.X("at:Q", **x), y=alt.Y("value:Q", **y)))
-    starts = {change.name: change.before for change in changes}
-    words = {change.name: quantity(change.before, unit) for change in changes}
-    layers += name_ends(starts, looks, domain=(low, high), height=height, words=words, is_left=True)
-    words = {change.name: _named(change, unit) for change in changes}
-    layers += name_ends(
-        {change.name: change.after for change in changes},
-        looks,
-        domain=(low, high),
-        height=height,
-        words=words,
-    )
+    place: dict[str, Any] = {"domain": (low, high), "height": height}
+    layers += name_ends(befores, left, looks, frame, **place, is_left=True)
+    layers += name_ends(afters, right, looks, frame, **place)
     layers += [
         text_at(before, 0, -16, align="left", fontWeight="bold"),
         text_at(after, "width", -16, align="right", fontWeight="bold"),
@@ -173,30 +164,39 @@ def slope(
     return compose(frame, layers, height=height, room=room)
 
 
-def _named(change: SlopeLine, unit: str) -> str:
-    return f"{quantity(change.after, unit)} {change.name}"
+def _lines(words: str, frame: Frame) -> list[str]:
+    """Return a name beside a plot in lines: of a third of the picture on a phone."""
+    return wrap(words, 0.34 * frame.width if frame.is_narrow else frame.width, TEXT, is_bold=True)
+
+
+def _room(words: Iterable[str], frame: Frame) -> float:
+    """Return the room for names beside a plot."""
+    lines = [line for each in words for line in _lines(each, frame)]
+    return 14 + max(text_width(line, TEXT, is_bold=True) for line in lines)
 
 
 def name_ends(
     ends: Mapping[str, float],
+    words: Mapping[str, str],
     looks: Mapping[str, Look],
+    frame: Frame,
     *,
     domain: tuple[float, float],
     height: float,
-    words: Mapping[str, str] | None = None,
     is_left: bool = False,
 ) -> list[alt.Chart]:
-    """Return the names of series at the ends of their lines, beside the plot, none over another."""
+    """Return the words of series at the ends of their lines, beside the plot, none over another."""
     low, high = domain
     places = {name: height * (high - value) / (high - low) for name, value in ends.items()}
     ordered = sorted(places, key=lambda name: places[name])
-    middles = spread([places[name] for name in ordered], [LEADING * TEXT] * len(ordered), within=height)
+    lines = [_lines(words[name], frame) for name in ordered]
+    heights = [LEADING * TEXT * len(each) + 2 for each in lines]
+    middles = spread([places[name] for name in ordered], heights, within=height)
     drawn = []
-    for name, middle in zip(ordered, middles, strict=True):
-        text = words[name] if words else name
+    for name, each, middle in zip(ordered, lines, middles, strict=True):
+        # Of several lines, the first one's middle stands at the place.
+        y = middle - LEADING * TEXT * (len(each) - 1) / 2
         style: dict[str, Any] = {"color": looks[name].colour, "fontWeight": "bold"}
-        if is_left:
-            drawn.append(text_at(text, -8, middle, align="right", **style))
-        else:
-            drawn.append(text_at(text, "width", middle, dx=8, **style))
+        at: dict[str, Any] = {"x": 0, "dx": -8, "align": "right"} if is_left else {"x": "width", "dx": 8}
+        drawn.append(text_at("\n".join(each), y=y, **at, **style))
     return drawn

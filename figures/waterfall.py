@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from figures.axes import legend, pixels
-from figures.frame import TEXT, AltairChart, Frame, Room, compose, of_rows
+from figures.frame import TEXT, AltairChart, Frame, Room, compose, of_rows, plot_width
 from figures.text import LEADING
 from figures.theme import HUES, LIGHT
 
@@ -69,14 +69,14 @@ def waterfalls(frame: Frame, loads: Sequence[WaterfallLoad]) -> AltairChart:
             words.append({"y": top + head / 2, "text": load.name, "weight": "bold"})
             top += head
         bottom = top + row * len(load.responses)
-        uprights += [
-            {"at": at / 1000, "top": top, "bottom": bottom, "name": name} for name, at in load.events.items()
-        ]
         for at, response in enumerate(load.responses):
             begin = top + row * at
             if response.label:
                 words.append({"y": begin + 8, "text": response.label, "weight": "normal"})
             bar = (begin + 17, begin + 27) if is_labelled else (begin + 0.5, begin + row - 1)
+            # Between bars with labels, the lines of events would cross the labels.
+            part = {"top": bar[0], "bottom": bar[1]} if is_labelled else {"top": begin, "bottom": begin + row}
+            uprights += [{"at": time / 1000, "name": name, **part} for name, time in load.events.items()]
             bars += [
                 {
                     "from": start / 1000,
@@ -98,11 +98,11 @@ def waterfalls(frame: Frame, loads: Sequence[WaterfallLoad]) -> AltairChart:
     x: dict[str, Any] = {
         "scale": alt.Scale(domain=[0, 1.02 * max(ends)], nice=False),
         "title": "time, s",
-        "axis": alt.Axis(tickCount=5 if frame.is_narrow else 8, labelFlush=True),
+        "axis": alt.Axis(tickCount=5 if frame.is_narrow else 8, labelFlush=True, grid=not is_labelled),
     }
     drawn = {bar["phase"] for bar in bars}
     colours = {phase: colour for phase, colour in PHASES.items() if phase in drawn}
-    shown = legend([*colours], frame, symbol=18)
+    shown = legend([*colours], plot_width(frame, room), symbol=18)
     colour = alt.Color("phase:N", legend=shown, scale=alt.Scale(domain=[*colours], range=[*colours.values()]))
     layers = [
         of_rows(uprights)

@@ -6,13 +6,14 @@ from typing import Any
 
 from altair.utils.schemapi import debug_mode
 
-from figures.rendering import bare, for_both_schemes, png, svg, vega_lite
+from figures.frame import DESK, PHONE
+from figures.rendering import bare, fit_slide, for_both_schemes, png, rasterise, svg, vega_lite
 from releases.catalogue import Release
 from replay.runs import replay_folder
 from reports.content import FORMAT_VERSION, Published, canonical, content_digest, parse_content, schema
 from reports.document.charts import draw_figure
 from reports.document.compose import publish_content
-from reports.document.plane import NARROW_SHEET, SLIDE, WIDE_SHEET, draw_plane
+from reports.document.plane import draw_plane
 from reports.document.render import render_brief, render_html
 from reports.forms.brief import Brief, brief_of, brief_pdf
 from reports.forms.forms import FOLDER as FORMS
@@ -27,11 +28,14 @@ from storage.staging import put_new
 from storage.sums import seal
 from verdict.rule import RULE
 
-PNG_WIDTH = 1600
-"""Width of a figure as PNG, in pixels."""
+PNG_WIDTH = 1920
+"""Width of figures and of the slide as PNG, in pixels."""
 
-SLIDE_PNG = 1920
-"""Width of the slide as PNG, in pixels."""
+SLIDE = (960, 540)
+"""Width and height of the slide, in CSS pixels."""
+
+SLIDE_DRAWING = 800
+"""Width that the slide's figure is drawn at; on the slide, it and its letters are larger."""
 
 
 def write_report(
@@ -52,13 +56,13 @@ def write_report(
     content = publish_content(composed, publication, inputs.release)
     report = parse_content(Published, content)
     brief = brief_of(report)
-    charts = draw(report, brief)
+    in_page, charts = (draw(report, brief, width) for width in (PHONE, DESK))
     figures: dict[str, str] = {}
     drawn: dict[str, Drawn] = {}
     for done, (name, chart) in enumerate(charts.items(), 1):
-        figures[name] = bare(svg(chart))
+        figures[name] = bare(svg(in_page[name]))
         drawn[name] = Drawn(
-            svg=for_both_schemes(figures[name]), png=png(chart, width=PNG_WIDTH), vega_lite=chart
+            svg=for_both_schemes(bare(svg(chart))), png=png(chart, width=PNG_WIDTH), vega_lite=chart
         )
         progress(done, len(charts))
     with put_new(folder) as stage:
@@ -78,15 +82,13 @@ def write_report(
 def _write_brief(folder: Path, report: Published, brief: Brief) -> None:
     """Write the brief as a page and as PDF, and the slide."""
     with debug_mode(False):
-        drawn = {
-            sheet: vega_lite(draw_plane(report, brief, sheet)) for sheet in (WIDE_SHEET, NARROW_SHEET, SLIDE)
-        }
-    wide, narrow = (bare(svg(drawn[sheet])) for sheet in (WIDE_SHEET, NARROW_SHEET))
+        wide, narrow = (bare(svg(draw_plane(report, brief, width))) for width in (DESK, PHONE))
+        slide = fit_slide(bare(svg(draw_plane(report, brief, SLIDE_DRAWING, is_slide=True))), *SLIDE)
     page = render_brief(brief, wide=wide, narrow=narrow)
     (folder / "brief.html").write_text(page, encoding="utf-8")
     (folder / "brief.pdf").write_bytes(brief_pdf(brief, figure=wide))
-    (folder / "slide.svg").write_text(bare(svg(drawn[SLIDE])), encoding="utf-8")
-    (folder / "slide.png").write_bytes(png(drawn[SLIDE], width=SLIDE_PNG))
+    (folder / "slide.svg").write_text(slide, encoding="utf-8")
+    (folder / "slide.png").write_bytes(rasterise(slide, width=PNG_WIDTH))
 
 
 def origin(inputs: ReportInputs, *, commit: str) -> dict[str, Any]:
@@ -129,15 +131,16 @@ def _release_origin(release: Release) -> dict[str, Any]:
     return {"crawl": str(release.crawl), "version": release.version, "checksum": release.checksum}
 
 
-def draw(report: Published, brief: Brief) -> dict[str, str]:
-    """Draw the figures of all sections, as Vega-Lite by id; the report's marks stand in each of its own."""
+def draw(report: Published, brief: Brief, width: int) -> dict[str, str]:
+    """Draw the figures of all sections, as Vega-Lite by id: in the form of a phone, of which the page has two
+    beside each other on a desk, or in that of a desk; the report's marks stand in each of its own."""
     # Altair checks a chart as a whole when it is written;
     # to check each of its parts too takes most of the time.
     with debug_mode(False):
         drawn = {
-            figure.id: draw_plane(report, brief, NARROW_SHEET)
+            figure.id: draw_plane(report, brief, width)
             if figure.drawing == "plane"
-            else draw_figure(figure, note="" if figure.is_published else report.marks)
+            else draw_figure(figure, width=width, note="" if figure.is_published else report.marks)
             for figure in report.figures()
         }
         return {name: vega_lite(chart) for name, chart in drawn.items() if chart is not None}

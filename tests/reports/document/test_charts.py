@@ -13,9 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from figures.distributions import HEIGHTS
+from figures.frame import PHONE
 from figures.rendering import png, svg
+from figures.text import spread
 from figures.theme import DARK, LIGHT, Theme
-from reports.document.charts import WIDTH, draw_figure, spread_labels
+from reports.document.charts import draw_figure
 from reports.sections.shape import Column, Drawing, Figure, Line
 from reports.sections.sizes.shares import select_steps
 from schema.computed_tables import MEASURES
@@ -33,6 +36,7 @@ def figure(drawing: Drawing, **changes: Any) -> Figure:
         Column(id="end", title="end", kind="text"),
         Column(id="bytes", title="size", unit="B", kind="count"),
         Column(id="ms", title="time", unit="ms", kind="interval"),
+        Column(id="share", title="share", unit="%"),
     )
     rows = tuple(
         {
@@ -40,13 +44,14 @@ def figure(drawing: Drawing, **changes: Any) -> Figure:
             "end": end,
             "bytes": 1000 * (place + 1),
             "ms": {"estimate": ms, "lower": ms - 500, "upper": ms + 500},
+            "share": ms / 50,
         }
         for end in ("low", "high")
         for place, (name, ms) in enumerate(
             ((NAME, 2000.0), ("queues of the same networks, in bytes", 4000.0))
         )
     )
-    x, y = ("ms", "input") if drawing == "dots" else ("bytes", "ms")
+    x, y = ("ms", "input") if drawing == "dots" else ("bytes", "share")
     whole = Figure(
         id="fig",
         title="What a <web> & more is, told in a sentence that takes two lines",
@@ -59,14 +64,14 @@ def figure(drawing: Drawing, **changes: Any) -> Figure:
         series="end",
         columns=columns,
         rows=rows,
-        lines=(Line(value=3000.0, label="worthwhile"),),
+        lines=(Line(value=1500.0 if drawing == "curves" else 3000.0, label="worthwhile"),),
         is_logarithmic=drawing == "curves",
     )
     return dataclasses.replace(whole, **changes)
 
 
 def draw(drawing: Drawing, **changes: Any) -> str:
-    chart = draw_figure(figure(drawing, **changes), note="illustrative")
+    chart = draw_figure(figure(drawing, **changes), width=PHONE, note="illustrative")
     assert chart is not None
     return svg(chart)
 
@@ -81,7 +86,7 @@ def test_a_drawing_has_its_finding_and_source_inside_and_is_as_wide_as_a_phone(d
     assert "&lt;web&gt; &amp;" in drawn
     assert "worthwhile" in texts
     assert {"low", "high"} <= set(texts)
-    assert re.search(rf'<svg[^>]* width="{WIDTH}"', drawn)
+    assert re.search(rf'<svg[^>]* width="{PHONE}"', drawn)
     assert not re.search(
         r"href|url\(|<image|<script|@import", drawn.replace("http://www.w3.org/1999/xlink", "")
     )
@@ -89,9 +94,9 @@ def test_a_drawing_has_its_finding_and_source_inside_and_is_as_wide_as_a_phone(d
 
 @pytest.mark.parametrize("drawing", ["dots", "curves"])
 def test_a_figure_without_a_known_value_is_not_drawn(drawing: Drawing) -> None:
-    assert draw_figure(figure(drawing, rows=())) is None
-    unknown = tuple({**row, "ms": None} for row in figure(drawing).rows)
-    assert draw_figure(figure(drawing, rows=unknown)) is None
+    assert draw_figure(figure(drawing, rows=()), width=PHONE) is None
+    unknown = tuple({**row, "ms": None, "share": None} for row in figure(drawing).rows)
+    assert draw_figure(figure(drawing, rows=unknown), width=PHONE) is None
 
 
 def test_thousands_along_an_axis_are_set_apart_as_in_sentences() -> None:
@@ -128,12 +133,12 @@ def test_an_interval_that_goes_on_beyond_the_axis_has_an_arrow_at_its_end() -> N
 def test_a_band_is_drawn_between_its_ends() -> None:
     assert "mark-area" not in draw("curves")
     band = tuple(
-        {"end": "low", "bytes": size, "ms": {"estimate": 2000, "lower": 1000.0, "upper": 3000.0}}
+        {"end": "low", "bytes": size, "share": {"estimate": 50, "lower": 25.0, "upper": 75.0}}
         for size in (1000, 2000)
     )
     (path,) = re.findall(r'mark-area[^>]*>.*?<path [^>]*d="([^"]*)"', draw("curves", bands=band))
     low, high = sorted({float(y) for y in re.findall(r"[ML][\d.]+,([\d.]+)", path)})
-    assert (low, high) == pytest.approx((210 * 0.25, 210 * 0.75))
+    assert (low, high) == pytest.approx((HEIGHTS[PHONE] * 0.25, HEIGHTS[PHONE] * 0.75))
 
 
 @given(st.lists(st.tuples(st.floats(0, 300), st.floats(10, 40)), min_size=1, max_size=7))
@@ -142,7 +147,7 @@ def test_names_of_windows_never_cover_each_other_and_stay_in_their_order(
 ) -> None:
     labels.sort()
     places, widths = zip(*labels, strict=True)
-    middles = spread_labels(places, widths, within=300)
+    middles = spread(places, widths, within=300)
     ends = [(middle - width / 2, middle + width / 2) for middle, width in zip(middles, widths, strict=True)]
     for (_, end), (start, _) in itertools.pairwise(ends):
         assert end <= start + 1e-6
@@ -184,12 +189,12 @@ def test_a_thinned_curve_is_true_at_its_thresholds_and_close_elsewhere(
 
 
 def test_drawing_twice_gives_the_same_bytes_and_a_png_of_a_few_colours_on_white() -> None:
-    first, again = (draw_figure(figure("curves")) for _ in range(2))
+    first, again = (draw_figure(figure("curves"), width=PHONE) for _ in range(2))
     assert first is not None
     assert again is not None
     assert svg(first) == svg(again)
-    assert png(first, width=WIDTH) == png(again, width=WIDTH)
-    with Image.open(io.BytesIO(png(first, width=WIDTH))) as opened:
+    assert png(first, width=PHONE) == png(again, width=PHONE)
+    with Image.open(io.BytesIO(png(first, width=PHONE))) as opened:
         assert opened.mode == "P"
         assert opened.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
 

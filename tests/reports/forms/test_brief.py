@@ -12,10 +12,11 @@ import pytest
 from PIL import Image
 
 from benchmarks.pages.browser import launch_browser
+from figures.frame import DESK, PHONE
 from figures.rendering import svg
 from releases.formatting import estimate, quantity
 from reports.content import Published
-from reports.document.plane import NARROW_SHEET, WIDE_SHEET, draw_plane
+from reports.document.plane import draw_plane
 from reports.document.render import render_brief
 from reports.forms.brief import Brief, brief_of, brief_pdf
 from tests.api.faults import unreadable, violations
@@ -39,7 +40,7 @@ def pages_of(document: bytes) -> list[str]:
 
 
 def texts_of(drawing: str) -> str:
-    return plain(" ".join(re.findall(r"<text[^>]*>([^<]*)", drawing)))
+    return plain(" ".join(re.findall(r"<t(?:ext|span)[^>]*>([^<]*)", drawing)))
 
 
 def test_the_brief_has_the_verdict_and_its_doubt_on_two_pages(built: Built) -> None:
@@ -111,13 +112,13 @@ def test_the_plane_names_what_it_draws_and_what_it_leaves_out(built: Built) -> N
         assert part in texts
     assert "they save no time: 3 at once." in texts
     assert content["release"]["licence"] in texts
-    assert re.search(r'<svg[^>]* viewBox="0 0 960 540"', slide)
+    assert re.search(r'<svg[^>]* width="960" height="540"', slide)
     with Image.open(folder / "forms" / "slide.png") as picture:
         assert picture.size == (1920, 1080)
 
 
 def list_drawn(report: Published, brief: Brief) -> list[str]:
-    return [svg(draw_plane(report, brief, sheet)) for sheet in (WIDE_SHEET, NARROW_SHEET)]
+    return [svg(draw_plane(report, brief, width)) for width in (DESK, PHONE)]
 
 
 def test_without_a_replay_the_brief_says_that_nothing_was_measured(built: Built) -> None:

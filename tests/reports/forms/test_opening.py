@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from altair.utils.schemapi import debug_mode
 
+from figures.frame import DESK
 from figures.rendering import svg
 from releases.formatting import in_ascii
 from reports.answer import Answer
-from reports.document.plane import SLIDE, draw_plane
+from reports.document.plane import draw_plane
 from reports.document.render import render_brief, render_html
 from reports.forms.brief import brief_of
 from reports.forms.draft import draft_xml
@@ -68,10 +69,10 @@ def test_brief_slide_draft_and_edition_show_the_same_sentence(built: Built, kind
     report = dataclasses.replace(published(built[1]), answer=made_up_answer(kind))
     brief = brief_of(report)
     with debug_mode(False):
-        slide = svg(draw_plane(report, brief, SLIDE))
+        slide = svg(draw_plane(report, brief, DESK, is_slide=True))
     doors = {
         "brief": re.sub("<[^>]*>", "", render_brief(brief, wide="", narrow="").split("<body>")[1]),
-        "slide": " ".join(re.findall(r"<text[^>]*>([^<]*)", slide)),
+        "slide": " ".join(re.findall(r"<t(?:ext|span)[^>]*>([^<]*)", slide)),
         "draft": re.sub("<[^>]*>", "", draft_xml(report)),
         "edition": readme_of(report, place="editions/2026", has_loads=False, earlier=()),
     }

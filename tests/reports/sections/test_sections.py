@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from figures.frame import PHONE
 from figures.rendering import svg
 from reports.document.charts import draw_figure
 from reports.forms.typesetting import in_type
@@ -137,7 +138,7 @@ def test_every_figure_is_drawn_from_its_rows_alone(content: dict[str, Any]) -> N
     for figure in figures:
         if figure.drawing == "plane":
             continue
-        chart = draw_figure(figure, note="illustrative")
+        chart = draw_figure(figure, width=PHONE, note="illustrative")
         assert chart is not None, figure.id
         assert ">illustrative</text>" in svg(chart)
-        assert draw_figure(dataclasses.replace(figure, rows=())) is None
+        assert draw_figure(dataclasses.replace(figure, rows=()), width=PHONE) is None
