@@ -1,20 +1,18 @@
 """`/crawls`: every crawl that reports to the data folder, and one with its hours, lanes, bounds and
 failures. Crawlers write what is shown (storage/progress.py); the service reads no database."""
 
-import datetime
-import functools
 from collections.abc import Sequence
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from api.charts import Chart, Mark, Plot, Scale, for_screens, path, plot_width, round_axis, steps_between
+from api import drawing
+from api.drawing import WIDE, WidthQuery, svg_response
 from api.http.problems import Elsewhere, Problem
 from api.routes.pages import page
 from api.routes.parameters import CrawlPath, ShelfDep
 from api.service import Kept
 from api.stored.shelf import Shelf
-from releases.formatting import grouped
 from schema.vocabulary import OUR_FAULT
 from storage.progress import Hour, Progress
 
@@ -32,8 +30,6 @@ BOUNDS = {
 HOURS_LISTED = 48
 """Hours in the table below the figure, the last ones."""
 
-HOUR = datetime.timedelta(hours=1)
-
 KINDS = {
     "ok": "page arrived",
     "answered": "page with an error status",
@@ -41,18 +37,6 @@ KINDS = {
     "ours": "fault of ours",
 }
 """Kinds of outcomes in the order of stacking, and their labels."""
-
-HEIGHT = 190
-"""Height of the plot of outcomes, in CSS pixels."""
-
-LEAST_HOURS = 8
-"""Hours that the plot has room for, however few there are."""
-
-LABEL_WIDTH = 80
-"""Room for a label of the time axis."""
-
-HOURS_BETWEEN = (2, 3, 6, 12, 24, 48, 96, 240, 960)
-"""Hours between two labels of the time axis."""
 
 
 @router.get("/crawls", name="crawls_page")
@@ -76,7 +60,6 @@ def crawl_progress(request: Request, shelf: ShelfDep, crawl: CrawlPath) -> Respo
         request,
         "crawls/crawl.html",
         progress=progress,
-        charts=for_screens(functools.partial(draw_hours, progress.hours)) if progress.hours else [],
         kinds=KINDS,
         counts=[(hour.at, by_kind(hour.outcomes)) for hour in progress.hours[: -HOURS_LISTED - 1 : -1]],
         bounds=BOUNDS,
@@ -123,37 +106,25 @@ def by_kind(outcomes: dict[str, int]) -> dict[str, int]:
     return counts
 
 
-def draw_hours(hours: Sequence[Hour], width: int) -> Chart:
-    """The chart of outcomes: a bar for each hour, stacked by kind."""
-    counts = [by_kind(hour.outcomes) for hour in hours]
-    places = [round((hour.at - hours[0].at) / HOUR) for hour in hours]
-    step, _, most = round_axis(0, max(2, *(sum(count.values()) for count in counts)), steps=2)
-    x = Scale(low=0, high=max(places[-1] + 1, LEAST_HOURS), length=plot_width(width))
-    y = Scale(low=most, high=0, length=HEIGHT)
-    plot = Plot(width=x.length, height=HEIGHT)
-    levels = [Mark(y(value), grouped(round(value))) for value in steps_between(step, 0, most)]
-    plot.add_axes(label_hours(hours[0].at, places[-1] + 1, x), levels, is_left=True)
-    thick = round(max(0.8 * x.length / x.high, 0.6), 2)
-    for place, kind in enumerate(KINDS):
-        below = [sum(list(count.values())[:place]) for count in counts]
-        bars = "".join(
-            f"M{round(hour / x.high * x.length, 2)} {y(base + count[kind])}h{thick}V{y(base)}h-{thick}z"
-            for hour, base, count in zip(places, below, counts, strict=True)
-            if count[kind]
-        )
-        if bars:
-            plot.add(path(bars, kind))
-    title = "Visits by the hour in which they ended; the table below has the numbers"
-    return Chart(title=title, width=width, plots=[plot])
+def draw_hours(width: int, hours: Sequence[Hour]) -> str:
+    """Draw the outcomes of each hour by their kind; in the process apart."""
+    from figures.frame import Frame
+    from figures.hours import CountedHour, stacked
+    from figures.theme import LIGHT
 
-
-def label_hours(first: datetime.datetime, hours: int, x: Scale) -> list[Mark]:
-    """Return the labels of the time axis, from its beginning and as often as there is room."""
-    pitch = x.length / x.high
-    every = next((step for step in HOURS_BETWEEN if step * pitch >= LABEL_WIDTH), hours)
-    form = "%d %b" if every >= 24 else "%d %b %H:00"
-    return [
-        Mark(round(place * pitch, 1), f"{first + place * HOUR:{form}}")
-        for place in range(0, hours, every)
-        if place == 0 or (hours - place) * pitch >= LABEL_WIDTH
+    colours = ("responses", "pages", "responses_iw_limited", "hosts")
+    named = {label: LIGHT.palette[measure] for label, measure in zip(KINDS.values(), colours, strict=True)}
+    counted = [
+        CountedHour(at=hour.at, counts={KINDS[kind]: count for kind, count in by_kind(hour.outcomes).items()})
+        for hour in hours
     ]
+    return drawing.as_svg(stacked(Frame(title="", width=width), counted, named))
+
+
+@router.get("/crawls/{crawl}/hours.svg", name="hours_svg", response_class=Response)
+def hours_svg(request: Request, shelf: ShelfDep, crawl: CrawlPath, width: WidthQuery = WIDE) -> Response:
+    """Visits by the hour in which they ended."""
+    hours = progress_of(request, shelf, crawl).hours
+    if not hours:
+        raise Problem("no-such-progress", "no visit of this crawl has ended yet")
+    return svg_response(draw_hours, width, hours)

@@ -3,19 +3,21 @@
 import dataclasses
 import datetime
 import re
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
 from api.app import create_app
-from api.crawls.routes import KINDS, draw_hours
+from api.crawls.routes import draw_hours
+from api.drawing import NARROW as NARROW_WIDTH
 from releases.formatting import NARROW
 from storage.progress import Hour, read_progress, write_progress
 from tests.api.conftest import HOUR
 
 RUNNING, SEALED = "2026-12.desktop.local.tcp.web", "2026-11.desktop.local.tcp.web"
+BAR = re.compile(r'<path d="M([\d.]+),([\d.]+)h([\d.]+)v(-?[\d.]+)h-[\d.]+Z" fill')
+"""A bar: left and upper edge, width and height."""
 AT = datetime.datetime(2026, 12, 1, 6, tzinfo=datetime.UTC)
 
 
@@ -81,18 +83,23 @@ def test_without_a_crawl_the_page_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 30, 240])
-def test_bars_stand_side_by_side_within_the_drawing(count: int) -> None:
+def test_bars_stand_side_by_side_within_the_drawing_and_as_high_as_their_counts(count: int) -> None:
     hours = [Hour(at=AT + place * HOUR, outcomes={"ok": 90, "dns": 10}) for place in range(count)]
-    (plot,) = draw_hours(hours, 360).plots
-    bars = [re.search(f'class="{kind}" d="(.*?)"', "".join(plot.shapes)) for kind in KINDS]
-    assert [bar is not None for bar in bars] == [True, False, True, False]
-    assert bars[0]
-    starts = [float(part.split()[0]) for part in bars[0][1].split("M")[1:]]
-    assert len(starts) == count
+    drawing = draw_hours(NARROW_WIDTH, hours)
+    bars = [tuple(map(float, bar)) for bar in BAR.findall(drawing)]
+    assert len(bars) == 2 * count
+    arrived, missing = bars[::2], bars[1::2]
+    starts = [left for left, *_ in arrived]
     assert starts == sorted(set(starts))
     assert starts[0] >= 0
-    assert starts[-1] < plot.width
-    labels = re.findall(r'x="([\d.-]+)" y="[\d.]+"[^>]*>([^<]*)</text>', "".join(plot.shapes))
-    assert [label for x, label in labels if x == "-6"] == ["0", "50", "100"]
-    hours_labelled = [float(x) for x, _ in labels if x != "-6"]
-    assert all(later - sooner >= 80 for sooner, later in pairwise(hours_labelled))
+    assert starts[-1] + arrived[-1][2] < NARROW_WIDTH
+    for (_, _, _, low), (_, _, _, high) in zip(arrived, missing, strict=True):
+        assert abs(low) == pytest.approx(9 * abs(high), rel=0.02)
+    assert "page arrived" in drawing
+
+
+def test_the_page_of_a_crawl_has_its_hours_as_a_picture(client: TestClient) -> None:
+    (address,) = re.findall(r'src="([^"]*hours.svg[^"]*)"', client.get(f"/crawls/{RUNNING}").text)
+    answer = client.get(address)
+    assert answer.headers["content-type"] == "image/svg+xml"
+    assert BAR.search(answer.text)
