@@ -1,6 +1,5 @@
 """Sites, manifest and checksums of a release whose other files a benchmark has made up."""
 
-import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -43,5 +42,5 @@ def seal_release(folder: Path, crawl: CrawlName, rows: Mapping[str, int]) -> Rel
         history=(Edition(version=1, date=None, reason=None),),
         public_suffix_list=list_version(),
     )
-    seal(folder, dataclasses.asdict(manifest))
+    seal(folder, manifest.facts)
     return Release(folder, manifest)

@@ -281,10 +281,7 @@ def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | No
     manifest = dataclasses.replace(manifest, history=add_date(manifest.history, folder), authors=authors)
     describe(folder, manifest, like=place)
     manifest = dataclasses.replace(manifest, files=sums_now(folder))
-    facts = dataclasses.asdict(manifest)
-    if manifest.old_list_month is None:
-        del facts["old_list_month"]
-    seal(folder, facts)
+    seal(folder, manifest.facts)
     built = _publish(Release(folder, manifest), place)
     if signer is not None and not (built.release.path / SIGNATURE).exists():
         signer.sign(built.release.path)

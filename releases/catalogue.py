@@ -89,6 +89,14 @@ class Manifest(ReleaseFacts):
     """SHA-256 by file name, for every file except the manifest and SHA256SUMS."""
 
     @property
+    def facts(self) -> dict[str, Any]:
+        """What `manifest.json` has."""
+        facts = dataclasses.asdict(self)
+        if self.old_list_month is None:
+            del facts["old_list_month"]
+        return facts
+
+    @property
     def edition(self) -> Edition:
         """When and why this version was made."""
         return self.history[-1]

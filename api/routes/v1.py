@@ -129,7 +129,7 @@ def releases(
         releases=[
             ReleaseAnswer(
                 provenance=provenance(request, release_version),
-                manifest=dataclasses.asdict(release_version.readable.manifest),
+                manifest=release_version.readable.manifest.facts,
                 files=release_files(request, release_version),
             )
             for release_version in shown

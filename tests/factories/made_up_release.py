@@ -37,7 +37,7 @@ def make_release(
 ) -> Release:
     """Make a release of the files in `folder`, with `facts` in its manifest."""
     manifest = make_manifest(crawl, version=version, rows=dict(rows), files=sums_now(folder), **facts)
-    seal(folder, dataclasses.asdict(manifest))
+    seal(folder, manifest.facts)
     return Release(folder, manifest)
 
 

@@ -77,7 +77,7 @@ def write_whole_release(data_dir: Path, made_up: MadeUp, *, version: int = 1) ->
     manifest = dataclasses.replace(release.manifest, files=sums_now(release.path), packets=packets)
     describe(release.path, manifest, like=release.path)
     manifest = dataclasses.replace(manifest, files=sums_now(release.path))
-    seal(release.path, dataclasses.asdict(manifest))
+    seal(release.path, manifest.facts)
     return Release(release.path, manifest)
 
 
