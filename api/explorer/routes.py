@@ -256,9 +256,9 @@ def vega(request: Request, version: str) -> Response:
     if version != drawing.VEGA:
         raise Problem("not-found", f"there is no Vega-Embed of vl-convert {version!r}, but of {drawing.VEGA}")
     relate(request, "license", licence_page("BSD-3-Clause"))
-    prepared = request.app.state.prepared
+    prepared = service_of(request).releases.prepared
     return Response(
-        drawing.library(prepared and prepared.folder),
+        drawing.library(prepared.folder if prepared else None),
         media_type=MEDIA_TYPES[".js"],
         headers={"Cache-Control": FOR_EVER},
     )
