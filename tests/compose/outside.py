@@ -1,8 +1,12 @@
-"""A running stack from outside: Airflow's API, the containers, the database. Standard library alone.
+"""A running stack from outside: Airflow's API, the containers, the database, a crawl with its faults.
+
+Standard library alone.
 
 FIRSTFLIGHT_SECRETS in the environment is the folder that docker/secrets made.
 """
 
+import dataclasses
+import datetime
 import json
 import os
 import subprocess
@@ -18,10 +22,18 @@ AIRFLOW = os.environ.get("AIRFLOW_URL", "http://127.0.0.1:8080")
 SITE = os.environ.get("SITE_URL", "http://127.0.0.1:8750")
 WITHIN_S = 600
 
-LOCAL_WEB = {"kind": "localweb", "list": "/data/lists/localweb.txt", "local_web": "/var/tmp/localweb.json"}
+LOCAL_WEB = {"kind": "localweb", "local_web": "/var/tmp/localweb.json"}
 """Parameters of a monthly crawl of the bundled web."""
 
-REPORT = {"series": "desktop.local.tcp.localweb", "budget_minutes": 1, "arms": False}
+ONE_DEVICE = {**LOCAL_WEB, "list": "/data/lists/localweb.txt", "devices": ["desktop"]}
+"""The same from a file, for desktop alone."""
+
+REPORT = {
+    "series": "desktop.local.tcp.localweb",
+    "budget_minutes": 5,
+    "confirming_minutes": 1,
+    "arms": False,
+}
 """Parameters of a quick report, without its year."""
 
 
@@ -66,8 +78,8 @@ def in_tasks(*command: str) -> str:
 
 
 def ask(statement: str, *, month: str) -> list[list[str]]:
-    """Rows of the database of crawls; `:crawl` is the month's crawl of the bundled web."""
-    crawl = "(SELECT id FROM crawl WHERE month = :'month' AND kind = 'localweb')"
+    """Rows of the database of crawls; `:crawl` is the month's crawl of the bundled web for desktop."""
+    crawl = "(SELECT id FROM crawl WHERE month = :'month' AND kind = 'localweb' AND device = 'desktop')"
     psql = ["psql", "-U", "postgres", "-d", "firstflight", "-qAtF ", "-v", "ON_ERROR_STOP=1"]
     found = compose(
         "exec", "-T", "postgres", *psql, "-v", f"month={month}", given=statement.replace(":crawl", crawl)
@@ -114,6 +126,15 @@ class Run:
         """The current state of its tasks."""
         found: list[dict[str, Any]] = airflow(f"{self._path}/taskInstances")["task_instances"]
         return found
+
+    def check_grid(self) -> None:
+        """Every task ended well, and at its first try."""
+        told = [
+            (task["task_id"], task["map_index"], task["state"], task["try_number"]) for task in self.tasks()
+        ]
+        red = [one for one in told if one[2:] != ("success", 1)]
+        assert told
+        assert not red, red
 
     def task(self, task_id: str) -> dict[str, Any]:
         """One of them."""
@@ -174,3 +195,74 @@ def wait(is_so: Callable[[], bool], what: str, within_s: float = WITHIN_S) -> No
             pass
         time.sleep(1)
     sys.exit(f"still waiting for {what} after {within_s:.0f} s")
+
+
+SITES = "SELECT count(*), count(final_visit_id), count(owner) FROM site WHERE crawl_id = :crawl"
+
+WHOLE = {
+    "sealed crawls": ("SELECT count(sealed_at) FROM crawl WHERE id = :crawl", 1),
+    "sites without a final visit of theirs, or held": (
+        "SELECT count(*) FROM site s LEFT JOIN visit v ON v.crawl_id = s.crawl_id AND v.id = "
+        "s.final_visit_id AND v.rank = s.rank AND v.is_final WHERE s.crawl_id = :crawl AND (v.id IS "
+        "NULL OR s.owner IS NOT NULL)",
+        0,
+    ),
+    "sites with several final visits": (
+        "SELECT count(*) - count(DISTINCT rank) FROM visit WHERE crawl_id = :crawl AND is_final",
+        0,
+    ),
+    "visits twice": ("SELECT count(*) - count(DISTINCT id) FROM visit WHERE crawl_id = :crawl", 0),
+    "responses twice": (
+        "SELECT count(*) - count(DISTINCT (visit_id, id)) FROM response WHERE crawl_id = :crawl",
+        0,
+    ),
+    "connections twice": (
+        "SELECT count(*) - count(DISTINCT (visit_id, id)) FROM connection WHERE crawl_id = :crawl",
+        0,
+    ),
+    "responses of no visit": (
+        "SELECT count(*) FROM response r LEFT JOIN visit v ON v.crawl_id = r.crawl_id AND v.id = r.visit_id "
+        "WHERE r.crawl_id = :crawl AND v.id IS NULL",
+        0,
+    ),
+    "visits without some of their connections": (
+        "SELECT count(*) FROM (SELECT FROM visit v LEFT JOIN connection c ON c.crawl_id = v.crawl_id AND "
+        "c.visit_id = v.id WHERE v.crawl_id = :crawl GROUP BY v.crawl_id, v.id HAVING "
+        "coalesce(sum(c.received_bytes), 0) <> v.received_bytes) x",
+        0,
+    ),
+}
+"""What is counted in the database at the end, and what it must come to."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Crawl:
+    """A month's crawl."""
+
+    month: str
+
+    def sites(self) -> tuple[int, int, int]:
+        """All, those with their final visit, those that a crawler holds."""
+        ((planned, done, held),) = ask(SITES, month=self.month)
+        return int(planned), int(done), int(held)
+
+    def report_fault(self, fault: Callable[[], str]) -> str:
+        """Make a fault while some sites are done and others under way, and wait for the next site.
+
+        What happened, in a sentence.
+        """
+        wait(lambda: self.sites()[1] > 0 and self.sites()[2] > 0, "a crawl under way")
+        done = self.sites()[1]
+        what = fault()
+        began, after = time.monotonic(), self.sites()[1]
+        wait(lambda: self.sites()[1] > after, "another site")
+        return f"at {done} sites {what}; the next was done {time.monotonic() - began:.0f} s later"
+
+    def check_nothing_is_lost_or_twice(self) -> None:
+        """Every site has one final visit, whole, and no row is there twice; sites ended as in this month's
+        crawl, which nothing disturbed."""
+        assert self.sites()[0] > 0
+        for what, (statement, wanted) in WHOLE.items():
+            found = int(ask(statement, month=self.month)[0][0])
+            assert found == wanted, f"{what}: {found} instead of {wanted}"
+        same_visits(self.month, f"{datetime.datetime.now(datetime.UTC):%Y-%m}")

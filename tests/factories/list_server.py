@@ -21,7 +21,7 @@ class ListServer(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, sites: Sequence[str], address: tuple[str, int] = ("127.0.0.1", 0)) -> None:
-        super().__init__(address, _Lists)
+        super().__init__(address, Lists)
         self.sites = sites
         self.tranco_id = "K2LPW"
         self.answers: dict[str, bytes | None] = {}
@@ -58,7 +58,7 @@ class ListServer(http.server.ThreadingHTTPServer):
         return None
 
 
-class _Lists(http.server.BaseHTTPRequestHandler):
+class Lists(http.server.BaseHTTPRequestHandler):
     server: ListServer
 
     def do_GET(self) -> None:
