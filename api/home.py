@@ -11,7 +11,6 @@ from fastapi.responses import HTMLResponse, Response
 from api import drawing
 from api.explorer.comparison import Curve, compare
 from api.http.problems import Problem, suppress_problems
-from api.outside import years
 from api.routes.answers import DistributionAnswer
 from api.routes.pages import StatedAnswer, answer_of, page, stated_first
 from api.routes.parameters import ShelfDep
@@ -19,6 +18,7 @@ from api.routes.provenance import QUALITY, quality
 from api.routes.strata import distributions
 from api.service import Kept, service_of
 from api.stored.shelf import Report, Shelf, Version
+from recordings.pages.sets import SETS
 from releases.formatting import percent, quantity
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.sample import WHOLE
@@ -110,7 +110,6 @@ def home(request: Request, shelf: ShelfDep) -> Response:
     if shelf.steps or (told.report and told.report.is_edition):
         ours = [version for version in sound if not is_recorded(version.crawl.kind)]
         own = Told.by(request, ours, [report for report in reports if not report.is_edition])
-    pair = years.longest_pair(years.pair_sets(years.read_sets(shelf, service_of(request).releases)))
     shown = page(
         request,
         "home.html",
@@ -118,8 +117,8 @@ def home(request: Request, shelf: ShelfDep) -> Response:
         own=own,
         steps=shelf.steps,
         under_way=shelf.under_way,
-        same_sites=pair and years.finding(pair),
-        pair=pair,
+        # What they say takes seconds to compute, and stands in the picture.
+        has_years=sum(version.readable.manifest.list_id in SETS for version in sound) > 1,
         crawls=len(shelf.crawls),
         mss=MSS_FIG1,
     )

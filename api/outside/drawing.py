@@ -41,13 +41,13 @@ def same_sites_rows(pair: Pair, kind: str = "all") -> list[SlopeRow]:
     return rows
 
 
-def draw_same_sites(width: int, before: str, after: str, rows: Sequence[SlopeRow]) -> str:
+def draw_same_sites(width: int, before: str, after: str, rows: Sequence[SlopeRow], title: str) -> str:
     """Draw the shares of the same sites in two years."""
     from figures.frame import Frame
     from figures.series import SlopeLine, slope
 
     changes = [SlopeLine(**row._asdict()) for row in rows]
-    return drawing.as_svg(slope(Frame(title="", width=width), changes, before=before, after=after))
+    return drawing.as_svg(slope(Frame(title=title, width=width), changes, before=before, after=after))
 
 
 class ListRow(NamedTuple):

@@ -2,9 +2,9 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from api import charts
@@ -240,14 +240,20 @@ def _sets(request: Request, shelf: Shelf) -> list[years.RecordedSet]:
     return sets
 
 
+TitledQuery = Annotated[bool, Query(description="whether the picture itself says what was found")]
+
+
 @pictures.get("/same-sites.svg", name="same_sites_svg")
-def same_sites_svg(request: Request, shelf: ShelfDep, width: WidthQuery = WIDE) -> Response:
+def same_sites_svg(
+    request: Request, shelf: ShelfDep, width: WidthQuery = WIDE, titled: TitledQuery = False
+) -> Response:
     """The shares of the same sites in the two years that are furthest apart."""
     pair = years.longest_pair(years.pair_sets(_sets(request, shelf)))
     if pair is None:
         raise Problem("no-such-crawl", "no two recorded sets have enough sites in common")
     ends = (recorded.version.crawl.month for recorded in (pair.before, pair.after))
-    return svg_response(draw_same_sites, width, *ends, same_sites_rows(pair))
+    title = years.finding(pair) if titled else ""
+    return svg_response(draw_same_sites, width, *ends, same_sites_rows(pair), title)
 
 
 @pictures.get("/lists-{kind}.svg", name="lists_svg")

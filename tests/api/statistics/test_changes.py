@@ -121,6 +121,14 @@ def test_the_page_begins_with_what_changed_and_claims_no_more_than_the_intervals
     assert ("fewer responses fit" in first) == bool(clear)
 
 
+def test_the_home_page_shows_the_same_sites_with_what_was_found_in_the_picture(years: TestClient) -> None:
+    address, *others = re.findall(r'src="([^"]*same-sites[^"]*)"', years.get("/").text)
+    drawing = html.unescape(years.get(html.unescape(address)).text)
+    first = re.findall(r"<h2[^>]*>(.*?)</h2>", years.get("/over-the-years").text)[0]
+    assert " ".join(re.findall(r"<text[^>]*>([^<]*)", drawing)).count(first.split(" than ")[0]) == 1
+    assert others == []
+
+
 def test_the_figure_of_the_same_sites_has_both_years_and_dashes_what_is_not_clear(years: TestClient) -> None:
     drawing = years.get("/over-the-years/same-sites.svg").text
     unclear = 0
