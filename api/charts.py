@@ -1,6 +1,6 @@
 """SVG charts of the service: plots with axes, lines, intervals and marks, in the colours of its style sheet.
 
-Every drawing of the service is a `Chart`; reports draw with Vega-Lite (docs/decisions/service/0062).
+What `figures` does not draw yet; every new figure is of that package (docs/decisions/service/0066).
 """
 
 import dataclasses

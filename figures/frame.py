@@ -217,7 +217,7 @@ def _config(above: float) -> alt.Config:
             subtitleFontSize=TEXT,
             subtitleLineHeight=LEADING * TEXT,
             subtitlePadding=4,
-            offset=above + 4,
+            offset=10,
         ),
     )
 

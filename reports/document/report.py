@@ -13,11 +13,12 @@ from replay.runs import replay_folder
 from reports.content import FORMAT_VERSION, Published, canonical, content_digest, parse_content, schema
 from reports.document.charts import draw_figure
 from reports.document.compose import publish_content
+from reports.document.pictures import draw_pictures
 from reports.document.plane import draw_plane
 from reports.document.render import render_brief, render_html
 from reports.forms.brief import Brief, brief_of, brief_pdf
 from reports.forms.forms import FOLDER as FORMS
-from reports.forms.forms import Drawn, write_forms
+from reports.forms.forms import Drawn, csv_text, write_forms
 from reports.forms.texts import summary_text
 from reports.inputs.carried import carry_loads
 from reports.inputs.replays import Replay
@@ -70,6 +71,7 @@ def write_report(
         (stage / PAGE).write_text(render_html(report, figures=figures), encoding="utf-8")
         write_forms(stage / FORMS, report, charts=drawn, schema=schema())
         _write_brief(stage / FORMS, report, brief)
+        _write_pictures(stage / FORMS / "pictures", report)
         (stage / "summary.txt").write_text(summary_text(report), encoding="utf-8")
         carry_loads(stage, inputs.replay, inputs.back_cast.content)
         published = {"publication": content["publication"], "content_sha256": content_digest(content)}
@@ -89,6 +91,23 @@ def _write_brief(folder: Path, report: Published, brief: Brief) -> None:
     (folder / "brief.pdf").write_bytes(brief_pdf(brief, figure=wide))
     (folder / "slide.svg").write_text(slide, encoding="utf-8")
     (folder / "slide.png").write_bytes(rasterise(slide, width=PNG_WIDTH))
+
+
+def _write_pictures(folder: Path, report: Published) -> None:
+    """Write the pictures to take, each as SVG, PNG and Vega-Lite with its data as CSV."""
+    folder.mkdir()
+    with debug_mode(False):
+        drawn = [(picture, vega_lite(picture.chart)) for picture in draw_pictures(report)]
+    for picture, chart in drawn:
+        drawing = bare(svg(chart))
+        texts = {
+            "svg": for_both_schemes(drawing),
+            "vl.json": chart,
+            "csv": csv_text(picture.columns, picture.rows),
+        }
+        for suffix, text in texts.items():
+            (folder / f"{picture.id}.{suffix}").write_text(text, encoding="utf-8", newline="")
+        (folder / f"{picture.id}.png").write_bytes(rasterise(drawing, width=PNG_WIDTH))
 
 
 def origin(inputs: ReportInputs, *, commit: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 report.md                         the report as Markdown
 brief.html .pdf, slide.svg .png   written by reports.document.report, which draws their plane
+pictures/                         the same: pictures to take, as SVG, PNG and Vega-Lite with their data
 report.schema.json                the JSON Schema of report.json
 index.json                        each figure and table: its place in the page, its data, query and command
 figures/ tables/                  data as CSV; drawings as SVG, PNG and Vega-Lite

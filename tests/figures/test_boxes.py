@@ -19,6 +19,7 @@ from figures.text import text_width
 from figures.theme import FONT
 from figures.waterfall import WaterfallLoad, WaterfallRow, waterfalls
 from reports.content import read_published
+from reports.document.pictures import draw_pictures
 from reports.document.plane import draw_plane
 from reports.document.report import SLIDE_DRAWING, draw
 from reports.forms.brief import brief_of
@@ -39,6 +40,24 @@ def test_figures_of_the_published_edition(width: int) -> None:
 @pytest.mark.parametrize("width", [DESK, PHONE])
 def test_figures_of_an_illustrative_report(made_up_report: Path, width: int) -> None:
     assert faults_of_report(made_up_report / "reports/2026/v1/report.json", width) == {}
+
+
+@pytest.mark.parametrize("width", [DESK, PHONE])
+def test_pictures_to_take_of_the_published_edition(width: int) -> None:
+    pictures = draw_pictures(read_published(EDITION), width=width)
+    assert [each.id for each in pictures] == ["not-fitting", "saved-by-distance", "same-sites", "google-2010"]
+    assert {each.id: found for each in pictures if (found := faults(svg(each.chart)))} == {}
+
+
+def test_a_picture_is_a_file_in_each_form_with_its_data(made_up_report: Path) -> None:
+    folder = made_up_report / "reports/2026/v1/forms/pictures"
+    names = {path.name.partition(".")[0] for path in folder.iterdir()}
+    assert {"not-fitting", "google-2010"} <= names
+    for name in names:
+        assert (folder / f"{name}.csv").read_text(encoding="utf-8").count("\n") > 2
+        assert "<svg" in (folder / f"{name}.svg").read_text(encoding="utf-8")
+        with Image.open(folder / f"{name}.png") as picture:
+            assert picture.width == 1920
 
 
 def faults_of_report(path: Path, width: int) -> dict[str, list[str]]:

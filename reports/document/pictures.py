@@ -1,0 +1,154 @@
+"""Pictures to take: what a report found, each told in one sentence and drawn so that it is read at arm's
+length, with its data.
+
+A title states a difference only if its interval excludes zero.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from figures.distributions import CdfSeries, cdf
+from figures.estimates import EstimateRow, bars
+from figures.frame import DESK, AltairChart, Frame, Upright
+from figures.series import SlopeLine, slope
+from releases.formatting import NARROW, grouped, quantity
+from reports.content import Published
+from reports.document.charts import draw_figure
+from reports.sections.shape import Column, Figure, Row, is_less, is_told
+from reports.sections.verdict import policy_name
+
+ASKED = 10
+"""Window of the first question, in segments."""
+
+SINCE = "2019"
+"""Year with which the same sites are compared, if a report has it."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A picture with its data."""
+
+    id: str
+    chart: AltairChart
+    columns: tuple[Column, ...]
+    rows: Sequence[Row]
+
+
+def draw_pictures(report: Published, *, width: int = DESK) -> list[Picture]:
+    """Draw what the report has the data of: how much does not fit, what a larger window saves by the client's
+    distance, the same sites then and now, and the responses of 2010 by which ten segments were chosen."""
+    figures = {figure.id: figure for figure in report.figures()}
+    tables = {table.id: table.rows for table in report.tables()}
+    drawn: list[Picture] = []
+    if "cdf" in figures:
+        drawn += _not_fitting(figures["cdf"], report, width)
+    drawn += _by_distance(report, width)
+    drawn += _same_sites(tables.get("same-sites-shares", ()), figures.get("fig-years"), report, width)
+    if "fig-2010" in figures:
+        then = figures["fig-2010"]
+        chart = draw_figure(then, width=width, note="" if then.is_published else report.marks)
+        if chart is not None:
+            drawn.append(Picture(id="google-2010", chart=chart, columns=then.columns, rows=then.rows))
+    return drawn
+
+
+def _not_fitting(figure: Figure, report: Published, width: int) -> Iterator[Picture]:
+    """Yield the CDF of all responses, with the share beyond ten segments as its title."""
+    window = next((line.value for line in figure.lines if line.label == f"IW {ASKED}"), None)
+    first = figure.rows[0][figure.series] if figure.series and figure.rows else None
+    rows = [row for row in figure.rows if figure.series and row[figure.series] == first]
+    if window is None or not rows:
+        return
+    share = max((row[figure.y] for row in rows if row[figure.x] <= window), default=0.0)
+    series = CdfSeries(name=str(first), steps=[(row[figure.x], row[figure.y]) for row in rows])
+    frame = Frame(
+        title=f"{round(100 - share)}{NARROW}% of responses do not fit into ten segments",
+        subtitle=f"Share of {first} of at most so many bytes; upright, windows in segments.",
+        source=figure.source,
+        note=report.marks,
+        width=width,
+    )
+    lines = [Upright(value=line.value, label=line.label) for line in figure.lines]
+    chart = cdf(frame, [series], lines, domain=figure.domain)
+    yield Picture(id="not-fitting", chart=chart, columns=figure.columns, rows=rows)
+
+
+def _by_distance(report: Published, width: int) -> Iterator[Picture]:
+    """Yield what the asked policy, for all, saves of page time by the longest handshake of a page."""
+    verdict = report.verdict
+    table = next((table for table in report.tables() if table.id == "round-trips"), None)
+    if verdict is None or verdict.asked is None or table is None:
+        return
+    policy = policy_name(dataclasses.replace(verdict.asked, beyond_ms=None))
+    row = next((row for row in table.rows if row["policy"] == policy), None)
+    if row is None:
+        return
+    known: list[tuple[str, Mapping[str, Any]]] = [
+        (group.title, row[f"{group.id}-gain"]) for group in verdict.groups if row.get(f"{group.id}-gain")
+    ]
+    if len(known) < 2:
+        return
+    (_, near), (_, far) = known[0], known[-1]
+    title = f"What a first flight of {policy} saves, by the client\u2019s distance"
+    if is_told(near) and is_told(far) and is_less(near, far):
+        title = (
+            f"{policy} saves {quantity(far['estimate'], '%', 2)} of page time for distant clients, "
+            f"{quantity(near['estimate'], '%', 2)} for near ones"
+        )
+    frame = Frame(
+        title=title,
+        subtitle=f"Page time saved per load against {ASKED} segments at once, by the longest handshake of a "
+        "page, with 95 % intervals; pale if chance may explain it.",
+        source=table.source,
+        note=report.marks,
+        width=width,
+    )
+    rows = [{"pages": name, "saved": gain} for name, gain in known]
+    estimates = [
+        EstimateRow(name=name, value=gain["estimate"], lower=gain["lower"], upper=gain["upper"])
+        for name, gain in known
+    ]
+    columns = (
+        Column(id="pages", title="pages", kind="text"),
+        Column(id="saved", title="page time saved", unit="%", kind="interval"),
+    )
+    chart = bars(frame, estimates, unit="%", axis="page time saved")
+    yield Picture(id="saved-by-distance", chart=chart, columns=columns, rows=rows)
+
+
+def _same_sites(
+    rows: Sequence[Row], figure: Figure | None, report: Published, width: int
+) -> Iterator[Picture]:
+    """Yield the share of the same sites' responses that fits into each window, then and now."""
+    whole = [row for row in rows if row["responses"] == "all responses"]
+    since = next((row["since"] for row in whole if row["since"].startswith(SINCE)), None)
+    if since is None or figure is None:
+        return
+    # Of sizes with and without headers' text, the last are those with it.
+    by_window = {int(row["window"].removeprefix("IW ")): row for row in whole if row["since"] == since}
+    ordered = dict(sorted(by_window.items()))
+    now = str(figure.rows[-1][figure.series or ""]).removeprefix("in ")
+    sites = f"the same {grouped(next(iter(ordered.values()))['sites'])} sites\u2019 responses"
+    changes = [(window, row["change"]) for window, row in ordered.items() if is_told(row["change"])]
+    title = f"How much of {sites} fits, in {since[:4]} and {now[:4]}"
+    if changes and all(change["estimate"] < 0 for _, change in changes):
+        *firsts, last = (str(window) for window, _ in changes)
+        windows = f"{', '.join(firsts)} and {last} hold" if firsts else f"{last} holds"
+        title = f"IW {windows} less of {sites} than in {since[:4]}"
+    frame = Frame(
+        title=title,
+        subtitle="Mean over sites of the share that fits; dashed if chance may explain the change.",
+        source=figure.source,
+        note=report.marks,
+        width=width,
+    )
+    lines = [
+        SlopeLine(
+            name=f"IW {window}", before=row["before"], after=row["now"], is_clear=is_told(row["change"])
+        )
+        for window, row in ordered.items()
+    ]
+    chart = slope(frame, lines, before=since[:7], after=now)
+    columns = next(table.columns for table in report.tables() if table.id == "same-sites-shares")
+    yield Picture(id="same-sites", chart=chart, columns=columns, rows=[*ordered.values()])
