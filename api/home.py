@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from api import drawing
-from api.explorer.comparison import Curve, compare
+from api.explorer.comparison import Step, find_edges, steps_of
 from api.http.problems import Problem, suppress_problems
 from api.routes.answers import DistributionAnswer
 from api.routes.pages import StatedAnswer, answer_of, page, stated_first
@@ -136,32 +136,34 @@ def fits_svg(request: Request, shelf: ShelfDep, width: drawing.WidthQuery = draw
         raise Problem("no-such-crawl", "no release states how much fits")
     releases = service_of(request).releases
     measure, level = fits.distribution.measure, quality(fits.version.crawl)
-    compared = compare(
-        {fits.version.name: {measure: releases.sample(fits.version, measure, WHOLE)}},
-        measures=[measure],
-        windows=fits.windows,
-        mss=MSS_FIG1,
-    )
-    low, high = compared.decades
+    kept = releases.sample(fits.version, measure, WHOLE)
+    sizes = [iw * MSS_FIG1 for iw in fits.windows]
+    edges = find_edges([kept], sizes)
     labels = {
         fit.window_bytes: f"IW {fit.iw}: {quantity(100 * fit.share, '%', 2)}"
         for fit in fits.distribution.fits
         if fit.share is not None
     }
     note = "" if level != "illustrative" else f"Illustrative: {QUALITY[level]}"
-    (curve,) = compared.panels[0].curves
-    return drawing.svg_response(_draw_fits, width, curve, labels, (10**low, 10**high), note)
+    steps = steps_of(kept, sizes)
+    return drawing.svg_response(_draw_fits, width, steps, labels, (edges[0], edges[-1]), note)
 
 
-def _draw_fits(width: int, curve: Curve, labels: dict[int, str], domain: tuple[int, int], note: str) -> str:
+def _draw_fits(
+    width: int, steps: Sequence[Step], labels: dict[int, str], domain: tuple[int, int], note: str
+) -> str:
     """Draw the curve with its windows; in the process apart."""
     from figures.distributions import CdfSeries, cdf
     from figures.frame import Frame, Upright
 
     drawn = CdfSeries(
-        name=curve.release,
-        steps=[(size, 100 * share) for size, share in curve.steps],
-        band=[(size, 100 * lower, 100 * upper) for size, lower, upper in curve.drawn_band],
+        name="",
+        steps=[(size, 100 * share) for size, share, _, _ in steps],
+        band=[
+            (size, 100 * lower, 100 * upper)
+            for size, _, lower, upper in steps
+            if lower is not None and upper is not None
+        ],
     )
     windows = [Upright(value=size, label=label) for size, label in labels.items()]
     frame = Frame(title="", note=note, width=width)

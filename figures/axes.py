@@ -106,9 +106,9 @@ def strokes(names: Sequence[str], looks: Mapping[str, Look], width: float) -> di
     }
 
 
-def pointer(rows: Rows, x: alt.X, place: str, names: Sequence[str], unit: str) -> list[alt.Chart]:
+def pointer(rows: Rows, x: alt.X) -> list[alt.Chart]:
     """Return a cross-hair for browsers: an upright line at the nearest of `rows` to the pointer, which tells
-    the row's `place` and the value of each of `names`."""
+    all values of the row in words but for `at`, its place along the axis `x`."""
     nearest = alt.selection_point(
         name="pointer",
         nearest=True,
@@ -117,19 +117,7 @@ def pointer(rows: Rows, x: alt.X, place: str, names: Sequence[str], unit: str) -
         encodings=["x"],
         empty=False,
     )
-    told = [alt.Tooltip(f"{place}:N", title=place)]
-    told += [
-        alt.Tooltip(field=_escaped(name), type="quantitative", title=f"{name}, {unit}", format=",.3~r")
-        for name in names
-    ]
-    rule = of_rows(rows).mark_rule(color=LIGHT.ink, strokeWidth=1)
-    return [
-        rule.encode(
-            x=x, opacity=alt.condition(nearest, alt.value(0.6), alt.value(0)), tooltip=told
-        ).add_params(nearest)
-    ]
-
-
-def _escaped(name: str) -> str:
-    """Return the name of a field for Vega, in which a point or a bracket would mean a part of it."""
-    return "".join(f"\\{character}" if character in ".[]'\"\\" else character for character in name)
+    # Vega-Lite loses fields of text that it would tell of the nearest.
+    rule = of_rows(rows).mark_rule(color=LIGHT.ink, strokeWidth=1, tooltip=alt.TooltipContent("data"))
+    shown = alt.condition(nearest, alt.value(0.6), alt.value(0))
+    return [rule.encode(x=x, opacity=shown).add_params(nearest)]

@@ -35,7 +35,7 @@ from figures.frame import (
 )
 from figures.text import LEADING
 from figures.theme import LIGHT, LOOKS
-from releases.formatting import size
+from releases.formatting import quantity, size
 
 HEIGHTS = {DESK: 330, PHONE: 230}
 """Heights of a plot in the forms of a figure."""
@@ -123,7 +123,7 @@ def cdf(
         )
     )
     if frame.is_interactive:
-        layers += pointer(_pointer_rows(distributions, ends), plot.x("at"), "size", names, "%")
+        layers += pointer(_pointer_rows(distributions, ends), plot.x("at"))
     return compose(frame, [*plot.uprights(), *layers], height=plot.height, room=plot.room)
 
 
@@ -149,22 +149,19 @@ def histogram(
             for each in series
             for at, share in _outline(each.bins)
         ]
-        marks = of_rows(rows).mark_line(strokeWidth=THIN, interpolate="step-after")
-        marks = marks.encode(x=plot.x("size"), y=y, **strokes(names, looks, plot.width))
+        lines = of_rows(rows).mark_line(strokeWidth=THIN, interpolate="step-after")
+        marks = [lines.encode(x=plot.x("size"), y=y, **strokes(names, looks, plot.width))]
+        if frame.is_interactive:
+            marks += pointer(_bin_rows(series), plot.x("at"))
     else:
         rows = [
             {"low": lower, "high": upper, "share": share, "size": f"{size(lower)} to {size(upper)}"}
             for lower, upper, share in series[0].bins
         ]
-        marks = of_rows(rows).mark_rect(color=looks[names[0]].colour, stroke=LIGHT.background)
-        marks = marks.encode(
-            x=plot.x("low"),
-            x2=alt.X2("high:Q"),
-            y=y,
-            y2=alt.Y2(datum=0),
-            tooltip=["size:N", alt.Tooltip("share:Q", format=".3~r")],
-        )
-    return compose(frame, [marks, *plot.uprights()], height=plot.height, room=plot.room)
+        bars = of_rows(rows).mark_rect(color=looks[names[0]].colour, stroke=LIGHT.background)
+        told = ["size:N", alt.Tooltip("share:Q", format=".3~r")]
+        marks = [bars.encode(x=plot.x("low"), x2=alt.X2("high:Q"), y=y, y2=alt.Y2(datum=0), tooltip=told)]
+    return compose(frame, [*marks, *plot.uprights()], height=plot.height, room=plot.room)
 
 
 def quantiles(
@@ -273,8 +270,18 @@ def _outline(bins: Sequence[tuple[int, int, float]]) -> list[tuple[float, float]
     return [(bins[0][0], 0.0), *steps, (bins[-1][1], steps[-1][1]), (bins[-1][1], 0.0)]
 
 
+def _bin_rows(series: Sequence[HistogramSeries]) -> list[dict[str, Any]]:
+    """Return the share of each histogram in each bin, in words."""
+    rows: dict[tuple[int, int], dict[str, Any]] = {}
+    for each in series:
+        for low, high, share in each.bins:
+            row = rows.setdefault((low, high), {"at": math.sqrt(low * high), "up to": size(high)})
+            row[each.name] = quantity(share, "%")
+    return [*rows.values()]
+
+
 def _pointer_rows(distributions: Sequence[CdfSeries], domain: tuple[float, float]) -> list[dict[str, Any]]:
-    """Return the share of each distribution at places along the axis."""
+    """Return the share of each distribution at places along the axis, in words."""
     places = np.geomspace(*domain, POINTER_STEPS)
     shares = {}
     for each in distributions:
@@ -282,7 +289,7 @@ def _pointer_rows(distributions: Sequence[CdfSeries], domain: tuple[float, float
         at = np.searchsorted(sizes, places, side="right")
         shares[each.name] = np.concatenate([[0.0], values])[at]
     return [
-        {"at": float(place), "size": size(round(place))}
-        | {name: round(float(values[row]), 1) for name, values in shares.items()}
+        {"at": float(place), "up to": size(round(place))}
+        | {name or "share": quantity(float(values[row]), "%") for name, values in shares.items()}
         for row, place in enumerate(places)
     ]

@@ -34,6 +34,9 @@ AXIS: dict[str, Any] = {
 LEGEND: dict[str, Any] = {"orient": "bottom", "title": None, "labelColor": LIGHT.ink, **LABELS}
 """Looks of axes and legends of the figures of documents."""
 
+CLIP = re.compile(r"(?<=\bid=\"clip)\d+(?=\")|(?<=url\(#clip)\d+(?=\))")
+"""Numbers of clip paths, which Vega counts over all drawings of a process."""
+
 PLACES = re.compile(r'\s(?:d|transform|[xy][12]?)="[^"]*"')
 LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
 """Coordinates of a drawing, and those with more decimal places than a screen shows:
@@ -79,6 +82,8 @@ def svg(chart: alt.TopLevelMixin | str, scheme: Scheme = "light") -> str:
     # Each text names its font; said once for all, it makes the drawing a seventh smaller.
     family = f' font-family="{FONT}"'
     whole = drawn.replace(family, "").replace("<svg ", f"<svg{family} ", 1)
+    clips: dict[str, str] = {}
+    whole = CLIP.sub(lambda number: clips.setdefault(number[0], str(len(clips))), whole)
     return PLACES.sub(lambda place: LONG.sub(lambda number: f"{float(number[0]):.2f}", place[0]), whole)
 
 

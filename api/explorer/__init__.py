@@ -1,2 +1,2 @@
-"""The explorer: CDFs of chosen measures, strata and crawls side by side, as a figure, a table and files, the
-months below it, and single windows at addresses that stay."""
+"""The explorer: CDFs, histograms and quantiles of releases, measures and strata side by side, as figures, as
+tables and as files, and the months below them."""

@@ -1,14 +1,23 @@
-"""Distributions of several releases on common axes: the content of the explorer's figure, table and files."""
+"""The curves of a figure, with all that its drawing, its table and its files are made of."""
+
+from __future__ import annotations
 
 import csv
 import dataclasses
 import io
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from api.charts import decades
+from fastapi import Request
+
+from api.explorer.charts import Drawn
+from api.explorer.choice import Choice, Line, shared_head
+from api.explorer.months import USUAL
+from api.explorer.strata import in_words
 from api.routes.pages import label
 from api.stored.open_releases import KeptSample
-from releases.formatting import grouped, stated
+from releases.formatting import grouped, percent, size, stated
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Estimate, Statistic, estimate
 
@@ -18,12 +27,17 @@ STEPS = 240
 TAIL = 0.005
 """Share of items at either end for which no axis is made longer."""
 
-Subject = KeptSample | str
-"""What a curve is drawn of: a sample, or the sentence that says why it is not known."""
+BINS_A_DECADE = 10
+"""Bins of a histogram for each power of ten."""
 
+PERCENTS = (5, 25, 50, 75, 95)
+"""Quantiles of a figure, in percent."""
 
-Band = Sequence[tuple[int, float, float]]
-"""Sizes in bytes, each with the ends of the interval of the share up to it."""
+KINDS = {"cdf": "CDFs", "histogram": "Histograms", "quantiles": "5th, 25th, 50th, 75th and 95th percentiles"}
+"""What a figure shows, by its form."""
+
+NAMED = 3
+"""Curves up to which a title has the number of each."""
 
 
 def listed(words: Sequence[str]) -> str:
@@ -35,33 +49,37 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
+Step = tuple[int, float, float | None, float | None]
+"""A size in bytes, the share of items of at most that size, and the ends of its interval if known."""
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Curve:
-    """The CDF of one measure in one release."""
+    """The sizes of one line of a figure."""
 
-    release: str
-    """Name of the crawl and version of its release."""
-    known: int | None = None
-    """Items of known size; None if the release does not say."""
-    unknown: int = 0
+    line: Line
+    held: KeptSample | None
+    """None if nothing is known; `median` says why."""
     shares: tuple[Estimate, ...]
     """Share that fits into each window of the comparison."""
     median: Estimate
     p95: Estimate
     """95th percentile."""
-    steps: tuple[tuple[int, float], ...] = ()
-    """Size in bytes and share of items of at most that size, exact at each window;
-    empty if the shares are unknown."""
-    band: tuple[tuple[float, float], ...] = ()
-    """Confidence interval of the share at each of `steps`; empty if the intervals are unknown."""
 
     @property
-    def drawn_band(self) -> Band:
-        """Sizes with the ends of the share's interval, up to the smallest size that every item fits;
-        what is beyond is certain."""
-        last = next((place for place, (_, share) in enumerate(self.steps) if share == 1), 0)
-        band = [(size, *ends) for (size, _), ends in zip(self.steps, self.band, strict=False)][:last]
-        return [*band, (self.steps[last][0], *band[-1][1:])] if band else []
+    def known(self) -> int | None:
+        """Items of known size; None if the release does not say."""
+        return self.held.sample.cdf.known if self.held else None
+
+    @property
+    def unknown(self) -> int:
+        """Items of unknown size."""
+        return self.held.sample.cdf.unknown if self.held else 0
+
+    @property
+    def is_drawn(self) -> bool:
+        """True if shares and quantiles are known."""
+        return self.unknown_because is None
 
     @property
     def unknown_because(self) -> str | None:
@@ -73,168 +91,270 @@ class Curve:
         """Why the intervals of shares and quantiles are unknown; None if they are known."""
         return self.median.interval_unknown
 
+    def steps(self, exact: Sequence[int]) -> list[Step]:
+        """Steps of the CDF, exact at the sizes `exact`."""
+        return [] if self.held is None or not self.is_drawn else steps_of(self.held, exact)
+
+    def bins(self, edges: Sequence[int]) -> list[tuple[int, int, int]]:
+        """Each two neighbouring edges, with the number of items that are larger than the first and not larger
+        than the second."""
+        if self.held is None or not self.is_drawn:
+            return []
+        counts = [self.held.sample.cdf.fit(1, mss=edge).count for edge in edges]
+        pairs = zip(edges[:-1], edges[1:], counts[:-1], counts[1:], strict=True)
+        return [(low, high, after - before) for low, high, before, after in pairs]
+
+    def quantiles(self) -> list[tuple[int, Estimate]]:
+        """Quantiles by percent, with their intervals."""
+        if self.held is None or not self.is_drawn:
+            return []
+        return [(at, _quantile(at, self.held)) for at in PERCENTS]
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Panel:
-    """The curves of one measure, one for each release."""
+    """A figure: curves on the same axes, and the windows that all are compared with."""
 
-    measure: str
+    choice: Choice
     curves: tuple[Curve, ...]
 
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Comparison:
-    """Panels that share their axes, and the windows that all are compared with."""
-
-    releases: tuple[str, ...]
-    panels: tuple[Panel, ...]
-    windows: tuple[tuple[int, int], ...]
-    """Each window in segments and in bytes, the smallest first."""
-    mss: int
-    stratum: str = ""
-    """The values that all items have, in words; empty for every item of home pages."""
+    @property
+    def windows(self) -> tuple[tuple[int, int], ...]:
+        """Each window in segments and in bytes, the smallest first."""
+        return tuple((iw, iw * self.choice.mss) for iw in self.choice.windows)
 
     @property
-    def heading(self) -> str:
-        """Heading of the figure."""
-        return f"Sizes of {'; '.join(label(panel.measure) for panel in self.panels)}"
+    def drawn(self) -> list[Curve]:
+        """The curves that are known."""
+        return [curve for curve in self.curves if curve.is_drawn]
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures of the curves."""
+        return list(dict.fromkeys(curve.line.measure for curve in self.curves))
+
+    @property
+    def releases(self) -> list[str]:
+        """Names of the releases, with their versions."""
+        return list(dict.fromkeys(curve.line.version.name for curve in self.curves))
+
+    @property
+    def alone(self) -> Choice:
+        """The choice of this figure alone."""
+        versions = {curve.line.version.name: curve.line.version for curve in self.curves}
+        return dataclasses.replace(self.choice, releases=[*versions.values()], measures=self.measures)
+
+    def query(self) -> str:
+        """Return the choice of this figure alone as a query, which pins its releases."""
+        return self.alone.among(*self.alone.releases)
+
+    @property
+    def what(self) -> str:
+        """What is compared, in words: measures, and values that all items have."""
+        return "; ".join(filter(None, [listed([*map(label, self.measures)]), self.stratum]))
+
+    @property
+    def stratum(self) -> str:
+        """The values that all items have, in words; empty for every item of home pages."""
+        strata = {curve.line.stratum for curve in self.curves}
+        return in_words(strata.pop() if len(strata) == 1 else self.choice.stratum)
 
     @property
     def title(self) -> str:
-        """What the figure shows, in a sentence."""
-        measures = listed([label(panel.measure) for panel in self.panels])
-        of = f" ({self.stratum})" if self.stratum else ""
-        return f"CDF of sizes: {measures}{of}, in {listed(self.releases)}"
+        """The finding: what fits into the usual window, or the medians."""
+        if not self.drawn:
+            return f"No size is known of {listed([*map(label, self.measures)])}"
+        if self.choice.form == "quantiles":
+            return self._state(
+                lambda curve: curve.median.value or 0,
+                lambda value: size(round(value)),
+                one="Half of {of} have at most {values}",
+                several="Median sizes: {values}",
+            )
+        place = self.choice.windows.index(USUAL) if USUAL in self.choice.windows else 0
+        return self._state(
+            lambda curve: curve.shares[place].value or 0,
+            percent,
+            one="{values} of {of} fit into " + f"{self.choice.windows[place]} segments",
+            several="{values} fit into " + f"{self.choice.windows[place]} segments",
+        )
+
+    def _state(
+        self, of: Callable[[Curve], float], written: Callable[[float], str], *, one: str, several: str
+    ) -> str:
+        """Return a sentence of the value of each curve, or of many the least and the largest."""
+        ordered = sorted(self.drawn, key=of)
+        curves = self.drawn if len(self.drawn) <= NAMED else [ordered[0], ordered[-1]]
+        shared = noun(self.measures[0]) if len(self.measures) == 1 else ""
+        if not shared and len(self.releases) > 1:
+            shared = shared_head(self.measures)
+        if len(curves) == 1:
+            of_what = noun(curves[0].line.measure) + (
+                f" ({curves[0].line.name})" if curves[0].line.name else ""
+            )
+            return one.format(values=written(of(curves[0])), of=of_what)
+        values = [
+            f"{written(of(curve))} " + (f"({curve.line.name})" if shared else f"of {curve.line.name}")
+            for curve in curves
+        ]
+        text = listed(values) if len(self.drawn) <= NAMED else f"from {values[0]} to {values[1]}"
+        text = several.format(values=f"{text} of {shared}" if shared else text)
+        return text[:1].upper() + text[1:]
+
+    @property
+    def subtitle(self) -> str:
+        """What is drawn, and of what."""
+        return f"{KINDS[self.choice.form]} of sizes: {self.what}; {listed(self.releases)}"
 
     @property
     def source(self) -> str:
         """What a copy of the figure says of itself."""
-        has_bands = any(curve.band for panel in self.panels for curve in panel.curves)
-        return f"firstflight, CC BY 4.0. IW: initial window, in segments of {grouped(self.mss)} bytes." + (
-            f" Bands: intervals of {stated(100 * CONFIDENCE, '%')} over sites." if has_bands else ""
-        )
+        has_bands = self.choice.form == "cdf" and any(curve.interval_unknown is None for curve in self.drawn)
+        bands = f". Bands: intervals of {stated(100 * CONFIDENCE, '%')} over sites" if has_bands else ""
+        return f"firstflight, CC BY 4.0. IW: window of segments of {grouped(self.choice.mss)} bytes{bands}"
 
     @property
-    def decades(self) -> tuple[int, int]:
-        """Exponents of the powers of ten that enclose every window, and all sizes but the smallest and the
-        largest half per cent of each curve, at least one apart."""
-        ends = [
-            next(size for size, share in curve.steps if share >= least)
-            for panel in self.panels
+    def edges(self) -> list[int]:
+        """Edges of the bins, and ends of the axis of sizes, in bytes."""
+        held = [curve.held for curve in self.drawn if curve.held]
+        return find_edges(held, [at for _, at in self.windows])
+
+
+def steps_of(kept: KeptSample, exact: Sequence[int]) -> list[Step]:
+    """Return the steps to draw of a CDF, exact at the sizes `exact`."""
+    sample = kept.sample
+    sizes = sorted({size_bytes for size_bytes, _ in kept.points(STEPS).steps} | {*exact})
+    if sample.has_intervals:
+        shares = zip(sizes, sample.shares_up_to(sizes), strict=True)
+        return [(at, share.estimate, share.lower, share.upper) for at, share in shares]
+    return [(at, sample.cdf.fit(1, mss=at).share or 0.0, None, None) for at in sizes]
+
+
+def find_edges(held: Sequence[KeptSample], windows: Sequence[int]) -> list[int]:
+    """Return edges of bins in bytes that enclose all windows, and all sizes but the smallest and the largest
+    half per cent of each sample."""
+    ends = [
+        next(at for at, share in kept.points(STEPS).steps if share >= least)
+        for kept in held
+        for least in (TAIL, 1 - TAIL)
+    ]
+    low = math.floor(BINS_A_DECADE * math.log10(max(1, min([*ends, *windows]))))
+    high = math.ceil(BINS_A_DECADE * math.log10(max([*ends, *windows])))
+    return [round(10 ** (place / BINS_A_DECADE)) for place in range(low, max(high, low + 1) + 1)]
+
+
+def noun(measure: str) -> str:
+    """Return a measure as a part of a sentence.
+
+    >>> noun("responses"), noun("responses_iw_limited")
+    ('responses', 'responses (IW-limited)')
+    """
+    head, _, tail = label(measure).partition(", ")
+    return f"{head} ({tail})" if tail else head
+
+
+def compare(request: Request, choice: Choice, lines: Sequence[Line]) -> Panel:
+    """Return the curves of the lines of a figure."""
+    return Panel(choice=choice, curves=tuple(_curve(request, choice, line) for line in lines))
+
+
+def _curve(request: Request, choice: Choice, line: Line) -> Curve:
+    why = line.stratum.unknown_in(line.version) or line.stratum.lacking_in(line.measure)
+    if why is not None:
+        unknown = Estimate(value=None, value_unknown=why, interval_unknown=why)
+        shares = (unknown,) * len(choice.windows)
+        return Curve(line=line, held=None, shares=shares, median=unknown, p95=unknown)
+    held = line.stratum.subject(request, line.version, line.measure)
+    shares = tuple(
+        estimate(Statistic(name="share", iw=iw, mss=choice.mss, percent=50), held.sample)
+        for iw in choice.windows
+    )
+    median, p95 = (_quantile(at, held) for at in (50, 95))
+    return Curve(line=line, held=held, shares=shares, median=median, p95=p95)
+
+
+def _quantile(at: int, held: KeptSample) -> Estimate:
+    return estimate(Statistic(name="quantile", iw=1, mss=1, percent=at), held.sample)
+
+
+def to_draw(panel: Panel) -> Drawn:
+    """Return what is drawn of a figure's curves."""
+    edges = panel.edges
+    windows = [size_bytes for _, size_bytes in panel.windows]
+    series: list[tuple[str, Sequence[Any]]] = []
+    for curve in panel.drawn:
+        rows: Sequence[Any]
+        if panel.choice.form == "histogram":
+            rows = [(low, high, 100 * count / (curve.known or 1)) for low, high, count in curve.bins(edges)]
+        elif panel.choice.form == "quantiles":
+            rows = [(at, quantile.value) for at, quantile in curve.quantiles()]
+        else:
+            rows = [
+                (at, *(None if share is None else 100 * share for share in shares))
+                for at, *shares in curve.steps(windows)
+            ]
+        series.append((curve.line.name, rows))
+    return Drawn(
+        form=panel.choice.form,
+        title=panel.title,
+        subtitle=panel.subtitle,
+        source=panel.source,
+        note="; ".join(
+            ": ".join(filter(None, (curve.line.name, curve.unknown_because)))
             for curve in panel.curves
-            if curve.steps
-            for least in (TAIL, 1 - TAIL)
-        ]
-        return decades([*ends, *(size for _, size in self.windows)])
-
-
-def compare(
-    subjects: Mapping[str, Mapping[str, Subject]],
-    *,
-    measures: Sequence[str],
-    windows: Sequence[int],
-    mss: int,
-    stratum: str = "",
-) -> Comparison:
-    """The `measures` of releases, whose subjects are given by the releases' names,
-    compared with `windows` in segments."""
-    ordered = sorted(set(windows))
-    return Comparison(
-        releases=tuple(subjects),
-        panels=tuple(
-            Panel(
-                measure=measure,
-                curves=tuple(
-                    _curve(by_measure[measure], release=release, windows=ordered, mss=mss)
-                    for release, by_measure in subjects.items()
-                ),
-            )
-            for measure in measures
+            if not curve.is_drawn
         ),
-        windows=tuple((iw, iw * mss) for iw in ordered),
-        mss=mss,
-        stratum=stratum,
+        windows=panel.windows,
+        ends=(edges[0], edges[-1]),
+        series=series,
     )
 
 
-def _curve(subject: Subject, *, release: str, windows: Sequence[int], mss: int) -> Curve:
-    if isinstance(subject, str):
-        unknown = Estimate(value=None, value_unknown=subject, interval_unknown=subject)
-        return Curve(release=release, shares=(unknown,) * len(windows), median=unknown, p95=unknown)
-    sample, cdf = subject.sample, subject.sample.cdf
-    shares = tuple(estimate(Statistic(name="share", iw=iw, mss=mss, percent=50), sample) for iw in windows)
-    median, p95 = (
-        estimate(Statistic(name="quantile", iw=1, mss=mss, percent=percent), sample) for percent in (50, 95)
-    )
-    steps = _steps(subject, [iw * mss for iw in windows]) if median.value_unknown is None else ()
-    return Curve(
-        release=release,
-        known=cdf.known,
-        unknown=cdf.unknown,
-        shares=shares,
-        median=median,
-        p95=p95,
-        steps=steps,
-        band=tuple((share.lower, share.upper) for share in sample.shares_up_to(size for size, _ in steps))
-        if median.interval_unknown is None
-        else (),
-    )
+OF_LINE = ("release", "measure")
+OF_ITEMS = ("known", "unknown", "stratum")
+COLUMNS = {
+    "cdf": (*OF_LINE, "size_bytes", "cdf", "iw", "lower", "upper", *OF_ITEMS),
+    "histogram": (*OF_LINE, "from_bytes", "to_bytes", "count", "share", *OF_ITEMS),
+    "quantiles": (*OF_LINE, "percent", "size_bytes", "lower", "upper", *OF_ITEMS),
+}
+"""Columns of the CSV of each form."""
 
 
-def _steps(held: KeptSample, exact: Sequence[int]) -> tuple[tuple[int, float], ...]:
-    """Steps to draw, with the value at each size of `exact` that is not below the smallest item."""
-    thinned = dict(held.points(STEPS).steps)
-    values = {size: held.sample.cdf.fit(1, mss=size).share for size in exact}
-    return tuple(sorted((thinned | {size: share for size, share in values.items() if share}).items()))
+def as_csv(panels: Sequence[Panel]) -> str:
+    """Return what figures draw as CSV (RFC 4180).
 
-
-COLUMNS = ("release", "measure", "size_bytes", "cdf", "iw", "lower", "upper", "known", "unknown", "stratum")
-
-PNG_SCALE = 2
-"""Pixels of a PNG for each CSS pixel."""
-
-
-def draw_png(svg: str) -> bytes:
-    """A figure as PNG, in the colours for light ground."""
-    import vl_convert  # It takes 10 MB of memory, which a service that draws no PNG saves.
-
-    drawn: bytes = vl_convert.svg_to_png(svg, scale=PNG_SCALE)
-    return drawn
-
-
-def as_csv(comparison: Comparison) -> str:
-    """The drawn steps of every CDF as CSV (RFC 4180).
-
-    `cdf` is the share of items of at most `size_bytes`, and `lower` and `upper` are the ends of its
-    confidence interval where it is known. In the rows of the windows, `iw` is the window in segments.
-    `stratum` has the values that all items have. A release without a known share has no row.
+    Of a CDF, `cdf` is the share of items of at most `size_bytes`, and `lower` and `upper` are the ends of its
+    confidence interval where it is known; in the rows of the windows, `iw` is the window in segments. A bin
+    of a histogram has the items larger than `from_bytes` and not larger than `to_bytes`. `stratum` has the
+    values that all items have. A release without a known share has no row.
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text)
-    writer.writerow(COLUMNS)
-    for panel in comparison.panels:
-        for curve in panel.curves:
-            rows = _rows(curve, panel.measure, comparison.windows)
-            writer.writerows([*row, comparison.stratum] for row in rows)
+    writer.writerow(COLUMNS[panels[0].choice.form])
+    for panel in panels:
+        for curve in panel.drawn:
+            line = curve.line
+            for row in _rows(panel, curve):
+                of_items = (curve.known, curve.unknown, in_words(line.stratum))
+                writer.writerow((escape_formula(line.version.name), line.measure, *row, *of_items))
     return text.getvalue()
 
 
-def _rows(curve: Curve, measure: str, windows: tuple[tuple[int, int], ...]) -> list[list[object]]:
-    band = curve.band or ((None, None),) * len(curve.steps)
-    steps: dict[int, tuple[object, ...]] = {
-        size: (share, None, *ends) for (size, share), ends in zip(curve.steps, band, strict=True)
-    }
-    for (iw, size), share in zip(windows, curve.shares, strict=True):
-        if share.value is not None:  # a window below the smallest item is no step
-            steps[size] = (share.value, iw, share.lower, share.upper)
-    return [
-        [escape_formula(curve.release), measure, size, *values, curve.known, curve.unknown]
-        for size, values in sorted(steps.items())
-    ]
+def _rows(panel: Panel, curve: Curve) -> Iterator[tuple[object, ...]]:
+    if panel.choice.form == "histogram":
+        for low, high, count in curve.bins(panel.edges):
+            yield low, high, count, count / (curve.known or 1)
+    elif panel.choice.form == "quantiles":
+        for at, quantile in curve.quantiles():
+            yield at, int(quantile.value or 0), quantile.lower, quantile.upper
+    else:
+        windows = {size_bytes: iw for iw, size_bytes in panel.windows}
+        for at, share, lower, upper in curve.steps([*windows]):
+            yield at, share, windows.get(at), lower, upper
 
 
 def escape_formula(text: str) -> str:
-    """Text that no spreadsheet takes for a formula.
+    """Return text that no spreadsheet takes for a formula.
 
     >>> escape_formula("=HYPERLINK(1)"), escape_formula("2026-11.desktop")
     ("'=HYPERLINK(1)", '2026-11.desktop')

@@ -1,31 +1,17 @@
-"""The share that fits into each window over the months of crawls, and its chart: a plot for each crawl, on
-the same axes."""
+"""The share that fits into each window over the months of a crawl."""
 
 import dataclasses
 import itertools
-import math
 from urllib.parse import urlencode
 
-from api.charts import (
-    STYLES,
-    Chart,
-    Mark,
-    Plot,
-    Scale,
-    dot,
-    joined,
-    line,
-    path,
-    plot_width,
-    share_marks,
-    share_scale,
-)
-from api.explorer.drawing import HEIGHT, LEAST_WIDTH
+from api.explorer.charts import DrawnMonths, Part
+from api.routes.pages import label
 from api.statistics.series import SeriesAnswer, SeriesPoint, releases_of
-from api.stored.months import Change, months_between
+from api.stored.months import Change
+from releases.formatting import percent
 
-MONTH_WIDTH = 60
-"""Width that the label of a month needs, in CSS pixels."""
+USUAL = 10
+"""Window of a title, in segments, if it is among those chosen."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,61 +58,38 @@ class OverMonths:
         months = dict.fromkeys(flag.month for flag in self.flags)
         return {month: number for number, month in enumerate(months, start=1)}
 
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class SideBySide:
-    """One measure and stratum over the months of several crawls."""
-
-    measure: str
-    heading: str
-    """What is shown, in words."""
-    panels: tuple[OverMonths, ...]
-    """They have the same windows."""
-
     @property
-    def months(self) -> list[str]:
-        """Every month from the first to the last of any crawl, YYYY-MM."""
-        months = [points[0].month for panel in self.panels for points in panel.rows]
-        return months_between(min(months), max(months))
+    def title(self) -> str:
+        """The finding: the share of the first and of the last month that is known."""
+        place = self.windows.index(USUAL) if USUAL in self.windows else 0
+        known = [point for point in self.series[place].points if point.value is not None]
+        if not known:
+            return "No month states a share"
+        of = f"of {label(self.series[0].measure)} fit into {self.windows[place]} segments"
+        first, last = f"{percent(known[0].value)}", f"{percent(known[-1].value)}"
+        if len(known) == 1:
+            return f"{first} {of} in {known[0].month}"
+        return f"{first} {of} in {known[0].month}, and {last} in {known[-1].month}"
 
-
-def draw_months(shown: SideBySide, *, width: int) -> Chart:
-    """The chart of shares over months, `width` CSS pixels wide."""
-    columns = min(len(shown.panels), max(1, width // LEAST_WIDTH))
-    return Chart(
-        title=f"{shown.heading}, by month",
-        width=width,
-        columns=columns,
-        plots=[draw_crawl(shown, panel, plot_width(width, columns)) for panel in shown.panels],
-        heading=shown.heading,
-        legend=[f"IW {iw}" for iw in shown.panels[0].windows],
-    )
-
-
-def draw_crawl(shown: SideBySide, panel: OverMonths, width: float) -> Plot:
-    """The plot of one crawl: a line for each window, which ends at breaks and where the share is unknown."""
-    places = {month: place for place, month in enumerate(shown.months)}
-    x = Scale(low=-0.5, high=len(places) - 0.5, length=width)
-    y = share_scale(HEIGHT)
-    plot = Plot(width=width, height=HEIGHT, name=panel.crawl if len(shown.panels) > 1 else "")
-    every = math.ceil(MONTH_WIDTH * len(places) / width)
-    plot.add_axes(
-        [Mark(x(place), month) for month, place in places.items() if place % every == 0], share_marks(y)
-    )
-    flags = [Mark(x(places[month] - 0.5), str(number)) for month, number in panel.numbers.items()]
-    plot.add_uprights(flags, look="flag")
-    broken = {flag.month for flag in panel.flags if flag.is_break}
-    for place, series in enumerate(panel.series):
-        style = place % STYLES
-        points: list[tuple[float, float] | None] = []
-        for point in series.points:
-            at = None if point.value is None else (x(places[point.month]), y(point.value))
-            points += [None, at] if point.month in broken else [at]
-        plot.add(path(joined(points), f"c{style}"))
-        for point in series.points:
-            if point.value is not None:
-                across = x(places[point.month])
-                if point.lower is not None and point.upper is not None:
-                    plot.add(line(across, y(point.lower), across, y(point.upper), f"c{style}"))
-                plot.add(dot(across, y(point.value), f"b{style}", radius=2.5))
-    return plot
+    def to_draw(self, stratum: str) -> DrawnMonths:
+        """Return what is drawn: a line for each window, which ends at breaks and where a share is unknown."""
+        months = [points[0].month for points in self.rows]
+        broken = {flag.month for flag in self.flags if flag.is_break}
+        series: list[tuple[str, list[Part]]] = []
+        for window, answer in zip(self.windows, self.series, strict=True):
+            parts: list[Part] = [[]]
+            for at, point in enumerate(answer.points):
+                if point.month in broken or point.value is None:
+                    parts.append([])
+                if point.value is not None:
+                    lower, upper = (None if end is None else 100 * end for end in (point.lower, point.upper))
+                    parts[-1].append((at, 100 * point.value, lower, upper))
+            series.append((f"IW {window}", [part for part in parts if part]))
+        return DrawnMonths(
+            title=self.title,
+            subtitle="; ".join(filter(None, ["Share that fits, by month", self.crawl, stratum])),
+            source="firstflight, CC BY 4.0. Bars: intervals over sites",
+            months=months,
+            flags={months.index(month): str(number) for month, number in self.numbers.items()},
+            series=[(name, parts) for name, parts in series if parts],
+        )

@@ -185,22 +185,34 @@ class OpenReleases:
 
     def sample(self, version: Version, measure: str, stratum: Stratum) -> KeptSample:
         """A sample of a release; Problem if its file is not the published one."""
-        path, checksum = self.file(version, ITEM)
-
-        def read() -> KeptSample:
-            prepared = self.read_prepared(version, lambda folder: Items.load(folder / ITEMS / measure))
-            # From the release's table it takes far longer.
-            items: Items = prepared or self.opened.kept(
-                (checksum, measure),
-                lambda: read_items(path, measure, self._sites(version)),
-                size=lambda items: items.nbytes,
-            )
-            return KeptSample(items.sample(stratum))
-
-        key = (checksum, measure, stratum)
+        _, checksum = self.file(version, ITEM)
         with raise_damage(ITEM, SITE):
-            sample: KeptSample = self.opened.kept(key, read, size=lambda kept: kept.sample.nbytes)
+            sample: KeptSample = self.opened.kept(
+                (checksum, measure, stratum),
+                lambda: KeptSample(self._items(version, measure).sample(stratum)),
+                size=lambda kept: kept.sample.nbytes,
+            )
         return sample
+
+    def count_by(
+        self, version: Version, measure: str, dimension: str, stratum: Stratum
+    ) -> dict[str | int, int]:
+        """The number of a stratum's items of known size by the values of a dimension; Problem likewise."""
+        self.file(version, ITEM)
+        with raise_damage(ITEM, SITE):
+            return self._items(version, measure).count_by(dimension, stratum)
+
+    def _items(self, version: Version, measure: str) -> Items:
+        """The items of a measure: from its prepared files, or from the release's table, which takes far
+        longer."""
+        path, checksum = self.file(version, ITEM)
+        prepared = self.read_prepared(version, lambda folder: Items.load(folder / ITEMS / measure))
+        items: Items = prepared or self.opened.kept(
+            (checksum, measure),
+            lambda: read_items(path, measure, self._sites(version)),
+            size=lambda items: items.nbytes,
+        )
+        return items
 
     async def sample_at_hand(self, version: Version, measure: str, stratum: Stratum) -> KeptSample:
         """The same as `sample`, without another thread if it is in memory."""

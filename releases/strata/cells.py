@@ -76,14 +76,28 @@ class Items:
         named: list[dict[str, Any]] = [{dimension: value} for value in values]
         return {value: Stratum(**fixed) for value, fixed in zip(values, named, strict=True)}
 
-    def sample(self, stratum: Stratum) -> Sample:
-        """Return the items of a stratum: those of its cells, merged by size."""
+    def count_by(self, dimension: str, stratum: Stratum) -> dict[str | int, int]:
+        """Return the number of a stratum's items of known size for each known value of a dimension."""
+        place = DIMENSIONS.index(dimension)
+        begins = [0, *self.ends]
+        counts: dict[str | int, int] = {}
+        for number in self._cells_of(stratum):
+            value, count = self.cells[number][place], self.ends[number] - begins[number]
+            if value is not None and count:
+                counts[value] = counts.get(value, 0) + count
+        return counts
+
+    def _cells_of(self, stratum: Stratum) -> list[int]:
         wanted = [getattr(stratum, name) for name in DIMENSIONS]
-        chosen = [
+        return [
             number
             for number, cell in enumerate(self.cells)
             if all(value is None or value == has for value, has in zip(wanted, cell, strict=True))
         ]
+
+    def sample(self, stratum: Stratum) -> Sample:
+        """Return the items of a stratum: those of its cells, merged by size."""
+        chosen = self._cells_of(stratum)
         begins = [0, *self.ends]
         places = [slice(begins[number], begins[number + 1]) for number in chosen]
         sizes, groups = _merge(self.sizes, self.groups, places)

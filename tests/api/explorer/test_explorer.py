@@ -1,11 +1,11 @@
-"""The explorer: the page, its figure in all forms, and what a hostile release does to them."""
+"""The explorer: the page, its figures in all forms, and what a hostile release does to them."""
 
 import csv
 import io
 import re
 import xml.etree.ElementTree as ET
-from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -13,18 +13,26 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from releases.formatting import NARROW
 from schema.crawls import CrawlName
-from tests.api.conftest import UNKNOWN, write_release
+from tests.api.conftest import SIZES, UNKNOWN, write_release
 from tests.api.test_v1 import assert_problem
 
 DESKTOP, MOBILE = "2026-11.desktop.local.tcp.localweb", "2026-11.mobile.local.tcp.web"
 BOTH = f"crawl={DESKTOP}&crawl={MOBILE}&measure=responses&measure=pages&iw=3,10"
-SVG = {"svg": "http://www.w3.org/2000/svg"}
+SVG = "{http://www.w3.org/2000/svg}"
 
 
-def drawn(client: TestClient, query: str) -> ET.Element:
-    answer = client.get(f"/explore.svg?{query}")
-    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
-    return ET.fromstring(answer.text)
+def texts(client: TestClient, query: str, form: str = "explore.svg") -> list[str]:
+    """The words of a figure, in lines."""
+    answer = client.get(f"/{form}?{query}")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml"), answer.text
+    return ["".join(one.itertext()) for one in ET.fromstring(answer.text).iter(f"{SVG}text")]
+
+
+def drawn_rows(client: TestClient, query: str, form: str = "explore.json") -> list[dict[str, Any]]:
+    """The rows that a figure's Vega-Lite has."""
+    answer = client.get(f"/{form}?{query}")
+    assert answer.status_code == 200, answer.text
+    return [row for rows in answer.json()["datasets"].values() for row in rows]
 
 
 def rows(client: TestClient, query: str) -> list[dict[str, str]]:
@@ -43,56 +51,83 @@ def test_without_a_choice_it_shows_the_newest_observed_release(client: TestClien
 
 def test_the_table_has_the_shares_of_each_release_beside_each_other(client: TestClient) -> None:
     page = client.get(f"/explore?{BOTH}").text.replace("<wbr>", "")
-    for release in (f"{DESKTOP}/v2", f"{MOBILE}/v1"):
-        row = re.search(rf'<th scope="row">{re.escape(release)}</th>(.*?)</tr>', page, re.DOTALL)
+    for release in ("desktop, localweb, version 2", "mobile, web, version 1"):
+        row = re.search(rf'<th scope="row">{release}, responses</th>(.*?)</tr>', page, re.DOTALL)
         assert row is not None
         assert re.findall(rf"\d+\.\d{NARROW}%", row[1]) == [f"25.0{NARROW}%", f"50.0{NARROW}%"]
         assert f"+{UNKNOWN['responses']} unknown" in row[1]
 
 
 def test_a_curve_is_at_the_share_of_each_window_where_the_window_is_drawn(client: TestClient) -> None:
-    (panel,) = drawn(client, f"crawl={DESKTOP}&measure=responses&iw=3,10").findall("svg:g", SVG)
-    (curve,) = panel.findall("svg:path", SVG)
-    height = max(float(line.get("y2", 0)) for line in panel.findall("svg:line[@class='mark']", SVG))
-    places = [float(line.get("x1", 0)) for line in panel.findall("svg:line[@class='mark']", SVG)]
-    steps = [(float(x), float(y)) for x, y in re.findall(r"H([\d.]+)V([\d.]+)", curve.get("d", ""))]
-    shares = {(place, round(1 - y / height, 2)) for place in places for x, y in steps if x == place}
-    assert {(places[0], 0.25), (places[1], 0.5)} <= shares
+    found = drawn_rows(client, f"crawl={DESKTOP}&measure=responses&iw=3,10")
+    shares = {row["size"]: row["share"] for row in found if row.keys() >= {"size", "share", "series"}}
+    assert (shares[3 * 1430], shares[10 * 1430]) == (25, 50)
+    assert {3 * 1430, 10 * 1430} <= {row.get("at") for row in found}
 
 
-def test_panels_share_their_axes_and_each_has_a_curve_for_each_release(client: TestClient) -> None:
-    panels = drawn(client, BOTH).findall("svg:g", SVG)
-    labels = [[text.text for text in panel.findall("svg:text[@class='soft']", SVG)] for panel in panels]
-    assert len(panels) == 2
-    assert labels[0] == labels[1]
-    styles = [[path.get("class") for path in panel.findall("svg:path", SVG)] for panel in panels]
-    assert styles == [["c0", "c1"], ["c0", "c1"]]
+def test_releases_and_measures_share_a_figure_as_long_as_they_can_be_told_apart(client: TestClient) -> None:
+    names = {row["series"] for row in drawn_rows(client, BOTH) if "series" in row}
+    assert names == {
+        f"{release}, {measure}"
+        for release in ("desktop, localweb, version 2", "mobile, web, version 1")
+        for measure in ("responses", "pages")
+    }
+    page = client.get(
+        f"/explore?crawl={DESKTOP}&crawl={MOBILE}&"
+        + "&".join(
+            f"measure={measure}" for measure in ("responses", "pages", "responses_incomplete", "hosts")
+        )
+    )
+    assert page.text.count('data-figure="/explore.json') == 4
+
+
+def test_the_title_is_the_finding(client: TestClient) -> None:
+    title = " ".join(texts(client, f"crawl={DESKTOP}&measure=responses&iw=3,10"))
+    assert f"50.0{NARROW}% of responses fit into 10 segments" in title
+    title = " ".join(texts(client, f"crawl={DESKTOP}&measure=responses&figure=quantiles"))
+    assert "Half of responses have at most 14.3" in title
 
 
 def test_no_label_of_a_figure_is_under_11_pixels(client: TestClient) -> None:
-    for width in (360, 960):
-        figure = drawn(client, f"{BOTH}&width={width}")
-        assert float(figure.get("width", 0)) == width
-        sizes = [float(one.get("font-size", 0)) for one in figure.iter() if one.get("font-size")]
+    for width in (352, 960):
+        figure = ET.fromstring(client.get(f"/explore.svg?{BOTH}&width={width}").text)
+        assert float(figure.get("width", 0)) == pytest.approx(width, abs=1)
+        sizes = [
+            float(one.get("font-size", "0").removesuffix("px"))
+            for one in figure.iter()
+            if one.get("font-size")
+        ]
         assert min(sizes) >= 11
 
 
-def test_labels_of_windows_that_lie_close_stand_in_rows_above_each_other(client: TestClient) -> None:
-    figure = drawn(client, f"crawl={DESKTOP}&measure=responses&iw=8,9,10,11,12,13,14,15&width=360")
-    (panel,) = figure.findall("svg:g", SVG)
-    labels = panel.findall("svg:text[@class='window']", SVG)
-    assert [label.text for label in labels] == [str(iw) for iw in range(8, 16)]
-    rows: dict[str, list[float]] = {}
-    for label in labels:
-        rows.setdefault(label.get("y", ""), []).append(float(label.get("x", 0)))
-    assert all(after - before >= 16 for row in rows.values() for before, after in pairwise(row))
-    (title,) = [match for match in panel.findall("svg:text", SVG) if match.text == "↑ share up to this size"]
-    assert float(title.get("y", 0)) < min(map(float, rows)) - 12
+def test_a_histogram_has_the_counts_of_the_release_in_bins_of_a_tenth_of_a_decade(client: TestClient) -> None:
+    found = rows(client, f"crawl={DESKTOP}&measure=responses&figure=histogram")
+    counts = {(int(row["from_bytes"]), int(row["to_bytes"])): int(row["count"]) for row in found}
+    for low, high in counts:
+        assert counts[low, high] == sum(low < size <= high for size in SIZES["responses"])
+    assert sum(counts.values()) >= len(SIZES["responses"]) - 1  # all but the smallest or the largest
+    bars = [
+        row
+        for row in drawn_rows(client, f"crawl={DESKTOP}&measure=responses&figure=histogram")
+        if "high" in row
+    ]
+    assert [(row["low"], row["high"]) for row in bars] == [*counts]
+
+
+def test_quantiles_are_those_of_the_release(client: TestClient) -> None:
+    found = rows(client, f"crawl={DESKTOP}&measure=responses&figure=quantiles")
+    assert {row["percent"]: row["size_bytes"] for row in found} == {
+        "5": "100",
+        "25": "4290",
+        "50": "14300",
+        "75": "50000",
+        "95": "600000",
+    }
 
 
 def test_a_measure_without_a_known_size_has_no_curve_and_says_so(client: TestClient) -> None:
     query = f"crawl={DESKTOP}&measure=hosts"
-    assert "no size is known" in ET.tostring(drawn(client, query), encoding="unicode")
+    assert "no size is known" in " ".join(texts(client, query))
     assert "no size is known" in client.get(f"/explore?{query}").text
     assert rows(client, query) == []
 
@@ -117,7 +152,7 @@ def test_the_png_is_a_picture_of_twice_the_width(client: TestClient) -> None:
     answer = client.get(f"/explore.png?{BOTH}")
     assert answer.headers["content-type"] == "image/png"
     assert answer.content.startswith(b"\x89PNG\r\n")
-    assert int.from_bytes(answer.content[16:20], "big") == 2 * 960
+    assert int.from_bytes(answer.content[16:20], "big") == 2 * 800
 
 
 def test_an_empty_search_box_adds_no_release(client: TestClient) -> None:
@@ -125,20 +160,10 @@ def test_an_empty_search_box_adds_no_release(client: TestClient) -> None:
     assert re.findall(r'name="crawl" value="([^"]*)" checked', page) == [DESKTOP]
 
 
-def test_the_figure_has_titles_its_source_and_the_share_at_each_window(client: TestClient) -> None:
-    figure = drawn(client, f"crawl={DESKTOP}&measure=responses&iw=3,10")
-    texts = [text.text or "" for text in figure.iter(f"{{{SVG['svg']}}}text")]
-    assert {"Sizes of responses", "↑ share up to this size", "size, logarithmic →", "IW 3", "IW 10"} <= {
-        *texts
-    }
-    assert {f"25.0{NARROW}%", f"50.0{NARROW}%"} <= {*texts}
-    assert any(text.startswith("firstflight, CC BY 4.0") for text in texts)
-    two = drawn(client, f"crawl={DESKTOP}&crawl={MOBILE}&measure=hosts&measure=responses")
-    assert two.find(".//svg:circle", SVG) is None
-
-
-def test_the_axis_ends_where_nearly_every_item_fits(client: TestClient) -> None:
-    assert drawn(client, f"crawl={DESKTOP}&measure=responses").get("data-decades") == "2 6"
+def test_the_figure_names_its_windows_and_its_source(client: TestClient) -> None:
+    found = texts(client, f"crawl={DESKTOP}&measure=responses&iw=3,10")
+    assert {"IW 3", "10"} <= {text.replace("\xa0", " ") for text in found}
+    assert any(text.startswith("Source: firstflight, CC BY 4.0") for text in found)
 
 
 def test_a_release_is_pinned_by_its_version(client: TestClient) -> None:
@@ -171,13 +196,15 @@ def test_a_year_before_and_another_device_are_offered_beside_a_release(data_dir:
         ("&".join(f"crawl=2026-0{n}" for n in range(1, 8)), "bad-parameter", 400, "at most 6"),
         ("crawl=1999-01", "no-such-crawl", 404, "1999-01"),
         (f"crawl={DESKTOP}/v9", "no-such-crawl", 404, "9"),
+        ("by=colour", "no-such-choice", 422, "rank_stratum"),
+        ("figure=pie", "no-such-choice", 422, "histogram"),
         ("colour=red", "unknown-parameter", 400, "colour"),
     ],
 )
 def test_a_bad_choice_is_a_problem_that_names_it(
     client: TestClient, query: str, kind: str, status: int, mentions: str
 ) -> None:
-    for form in ("explore", "explore.svg", "explore.csv"):
+    for form in ("explore", "explore.svg", "explore.json", "explore/embed", "explore.csv"):
         assert_problem(client.get(f"/{form}?{query}"), kind, status, mentions=mentions)
 
 
@@ -202,6 +229,36 @@ def test_the_name_of_a_hostile_release_is_text_in_page_figure_and_table(tmp_path
         assert "<script>alert" not in answer.text
         assert "&lt;script&gt;alert(1)&lt;" in answer.text
     ET.fromstring(figure.text)
+
+
+def test_other_sites_may_show_the_embedded_figure_alone_and_it_says_how_to_cite_it(
+    client: TestClient,
+) -> None:
+    query = f"crawl={MOBILE}&measure=responses"
+    embedded, page = client.get(f"/explore/embed?{query}"), client.get(f"/explore?{query}")
+    assert "frame-ancestors *" in embedded.headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+    assert "unsafe" not in embedded.headers["content-security-policy"]
+    assert f"crawl {MOBILE}" in embedded.text
+    assert f"/explore/embed?crawl={MOBILE}%2Fv1&amp;" in page.text
+
+
+def test_what_the_shelf_has_side_by_side_is_offered_and_compared(data_dir: Path) -> None:
+    for device in ("desktop", "mobile"):
+        write_release(data_dir / "releases", CrawlName(month="2025-11", device=device), version=1)
+    with TestClient(create_app(data_dir / "releases", data_dir / "reports")) as client:
+        query = "crawl=2025-11.desktop.local.tcp.web&measure=responses"
+        (bys,) = re.findall(r'<select name="by"[^>]*>(.*?)</select>', client.get(f"/explore?{query}").text)
+        assert re.findall(r'value="([^"]*)"', bys) == ["release", "device", "protocol"]
+        assert {row["release"] for row in rows(client, f"{query}&by=device")} == {
+            f"2025-11.{device}.local.tcp.web/v1" for device in ("desktop", "mobile")
+        }
+        assert {row["stratum"] for row in rows(client, f"{query}&by=protocol")} == {
+            "protocol: h2",
+            "protocol: http/1.1",
+        }
+        address = client.get(f"/explore?{query}&by=device").headers["link"]
+        assert "2025-11.mobile.local.tcp.web%2Fv1" in address
 
 
 def test_the_page_runs_its_own_script_alone_and_the_figure_none(client: TestClient) -> None:

@@ -6,7 +6,7 @@ from fastapi.testclient import TestClient
 
 from releases.formatting import NARROW
 from tests.api.explorer.conftest import MANY, ONE
-from tests.api.explorer.test_explorer import SVG, drawn, rows
+from tests.api.explorer.test_explorer import drawn_rows, rows
 
 
 def test_each_share_of_the_csv_lies_within_its_interval_and_is_that_of_the_api(
@@ -25,19 +25,11 @@ def test_each_share_of_the_csv_lies_within_its_interval_and_is_that_of_the_api(
 def test_a_band_goes_around_its_curve_from_the_smallest_size_to_the_largest(
     client_of_items: TestClient,
 ) -> None:
-    (panel,) = drawn(client_of_items, f"crawl={MANY}&measure=responses").findall("svg:g", SVG)
-    curve, band = (
-        [tuple(map(float, pair)) for pair in re.findall(pattern, path.get("d", ""))]
-        for path, pattern in (
-            (panel.find("svg:path[@class='c0']", SVG), r"H([\d.]+)V([\d.]+)"),
-            (panel.find("svg:path[@class='b0 band']", SVG), r"V([\d.]+)H([\d.]+)"),
-        )
-        if path is not None
-    )
-    out, back = band[: len(band) // 2], band[len(band) // 2 :]
-    assert [across for _, across in out] == [across for across, _ in curve[1:]]
-    for (_, share), (upper, _), (lower, _) in zip(curve, out, reversed(back), strict=False):
-        assert upper <= share <= lower
+    found = drawn_rows(client_of_items, f"crawl={MANY}&measure=responses")
+    curve = {row["size"]: row["share"] for row in found if "share" in row and "series" in row}
+    band = {row["size"]: (row["lower"], row["upper"]) for row in found if "lower" in row}
+    assert [*band] == [*curve]
+    assert all(lower <= curve[size] <= upper for size, (lower, upper) in band.items())
 
 
 def test_shares_and_quantiles_of_the_table_have_their_intervals_beside_them(
@@ -52,8 +44,11 @@ def test_shares_and_quantiles_of_the_table_have_their_intervals_beside_them(
 
 def test_a_release_of_few_sites_has_no_band_and_says_why(client_of_items: TestClient) -> None:
     query = f"crawl={ONE}&crawl={MANY}&measure=responses"
-    (panel,) = drawn(client_of_items, query).findall("svg:g", SVG)
-    assert [path.get("class") for path in panel.findall("svg:path", SVG)] == ["b1 band", "c0", "c1"]
-    assert f"{ONE}/v1 without intervals: fewer than 20 sites" in client_of_items.get(f"/explore?{query}").text
+    found = drawn_rows(client_of_items, query)
+    assert {row["series"] for row in found if "series" in row} == {"2026-11", "2026-12"}
+    bands = {row["size"] for row in found if "lower" in row}
+    curve = {row["size"] for row in found if row.get("series") == "2026-12"}
+    assert bands == curve
+    assert "2026-11 without intervals: fewer than 20 sites" in client_of_items.get(f"/explore?{query}").text
     bare = [row for row in rows(client_of_items, query) if row["release"].startswith(ONE)]
     assert {(row["lower"], row["upper"]) for row in bare} == {("", "")}

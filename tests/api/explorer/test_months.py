@@ -1,9 +1,9 @@
 """Shares over the months in the explorer: the figure with its flags, the table, and what is no series."""
 
 import re
-import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -12,7 +12,7 @@ from api.app import create_app
 from releases.formatting import NARROW
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release, write_release_with_items
-from tests.api.explorer.test_explorer import SVG
+from tests.api.explorer.test_explorer import drawn_rows, texts
 from tests.api.test_v1 import assert_problem
 
 LAST = "2027-02.desktop.local.tcp.web"
@@ -32,11 +32,8 @@ def year(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         yield client
 
 
-def plot(client: TestClient, query: str) -> ET.Element:
-    answer = client.get(f"/explore/months.svg?crawl={LAST}&{query}")
-    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
-    (found,) = ET.fromstring(answer.text).findall("svg:g", SVG)
-    return found
+def plotted(client: TestClient, query: str) -> list[dict[str, Any]]:
+    return drawn_rows(client, f"crawl={LAST}&{query}", "explore/months.json")
 
 
 def cells(page: str) -> list[list[str]]:
@@ -51,28 +48,40 @@ def cells(page: str) -> list[list[str]]:
 
 
 def test_a_line_of_each_window_ends_at_gaps_and_breaks(year: TestClient) -> None:
-    lines = plot(year, "measure=responses&iw=3,10").findall("svg:path", SVG)
-    assert [re.sub(r"[^ML]", "", line.get("d", "")) for line in lines] == ["MLMM", "MLMM"]
+    found = plotted(year, "measure=responses&iw=3,10")
+    for window in ("IW 3", "IW 10"):
+        parts = [(row["part"], row["month"]) for row in found if row.get("series") == window]
+        assert parts == [(0, "2026-10"), (0, "2026-11"), (1, "2027-01"), (2, "2027-02")]
 
 
 def test_a_month_that_says_its_sites_has_a_bar_around_its_share(year: TestClient) -> None:
-    found = plot(year, "measure=responses&iw=10")
-    bars = found.findall("svg:line[@class='c0']", SVG)
-    dots = {dot.get("cx"): float(dot.get("cy", 0)) for dot in found.findall("svg:circle", SVG)}
-    assert (len(bars), len(dots)) == (3, 4)
-    for bar in bars:
-        assert float(bar.get("y2", 0)) <= dots[bar.get("x1")] <= float(bar.get("y1", 0))
+    found = [row for row in plotted(year, "measure=responses&iw=10") if "series" in row]
+    bars = [row for row in found if row["lower"] is not None]
+    assert (len(bars), len(found)) == (3, 4)
+    assert all(row["lower"] <= row["share"] <= row["upper"] for row in bars)
 
 
 def test_a_flag_stands_before_the_month_that_changed_and_is_said_below(year: TestClient) -> None:
-    flags = plot(year, "measure=responses&iw=10").findall("svg:text[@class='flag']", SVG)
+    flags = {row["text"] for row in plotted(year, "measure=responses&iw=10") if row.keys() >= {"to", "text"}}
     page = year.get(f"/explore?crawl={LAST}&measure=responses").text
     breaks = re.findall(r"<dt>(\d)\. ([^<]*)</dt><dd>(Measuring method \d)", page)
     assert [one[1:] for one in breaks] == [
         ("2027-01, break", "Measuring method 2"),
         ("2027-02, break", "Measuring method 3"),
     ]
-    assert {number for number, *_ in breaks} <= {flag.text for flag in flags}
+    assert {number for number, *_ in breaks} <= flags
+
+
+def test_the_title_of_the_months_is_the_first_and_the_last_share(year: TestClient) -> None:
+    query = f"crawl={LAST}&measure=responses&iw=10"
+    first, last = (
+        point["value"]
+        for point in year.get("/v1/series?kind=web&measure=responses&iw=10&mss=1430").json()["points"]
+        if point["month"] in ("2026-10", "2027-02")
+    )
+    title = " ".join(texts(year, query, "explore/months.svg"))
+    assert f"{100 * first:.1f}{NARROW}% of responses" in title
+    assert f"in 2026-10, and {100 * last:.1f}{NARROW}% in 2027-02" in title
 
 
 def test_the_table_has_the_shares_of_the_api_the_newest_first(year: TestClient) -> None:
@@ -101,10 +110,8 @@ def test_a_stratum_is_named_over_the_months(year: TestClient) -> None:
     *_, november, october = cells(year.get(f"/explore?crawl={LAST}&measure=responses&iw=3&protocol=h2").text)
     assert october[1].endswith("%")
     assert november[1].endswith("%")
-    figure = year.get(f"/explore/months.svg?crawl={LAST}&measure=responses&iw=3&protocol=h2").text
-    assert (
-        "<title>Share of responses that fits; desktop.local.tcp.web; protocol: h2, by month</title>" in figure
-    )
+    words = texts(year, f"crawl={LAST}&measure=responses&iw=3&protocol=h2", "explore/months.svg")
+    assert "Share that fits, by month; desktop.local.tcp.web; protocol: h2" in words
 
 
 def test_the_series_of_the_page_lead_to_those_of_the_api(year: TestClient) -> None:
@@ -118,29 +125,3 @@ def test_one_month_is_no_series(year: TestClient) -> None:
     query = f"crawl={LAST.replace('desktop', 'mobile')}&measure=responses"
     assert 'id="months"' not in year.get(f"/explore?{query}").text
     assert_problem(year.get(f"/explore/months.svg?{query}"), "no-such-crawl", 404, mentions="two months")
-
-
-BESIDE = f"crawl={LAST}&crawl={LAST.replace('desktop', 'mobile')}&measure=responses&iw=3,10"
-
-
-def test_mobile_stands_beside_desktop_over_the_same_months(year: TestClient) -> None:
-    answer = year.get(f"/explore/months.svg?{BESIDE}")
-    desktop, mobile = ET.fromstring(answer.text).findall("svg:g", SVG)
-    names, axes = (
-        [panel.findall(f"svg:text[@class='{one}']", SVG) for panel in (desktop, mobile)]
-        for one in ("ink name", "soft")
-    )
-    assert [name.text for (name,) in names] == ["desktop.local.tcp.web", "mobile.local.tcp.web"]
-    first, second = ([(mark.text, mark.get("x"), mark.get("y")) for mark in panel] for panel in axes)
-    assert first == second
-    february = desktop.findall("svg:circle", SVG)[-1].get("cx")
-    assert {dot.get("cx") for dot in mobile.findall("svg:circle", SVG)} == {february}
-
-
-def test_each_crawl_beside_another_has_its_numbers_and_its_series(year: TestClient) -> None:
-    page = year.get(f"/explore?{BESIDE}").text
-    for variant, months in (("desktop.local.tcp.web", 5), ("mobile.local.tcp.web", 1)):
-        assert f'<h3 id="{variant}">' in page
-        table = page.split(f'aria-label="Shares by month, {variant}"')[1].partition("</table>")[0]
-        assert len(re.findall(r'<th scope="row">', table)) == months
-        assert f"/v1/series.csv?device={variant.partition('.')[0]}&amp;" in page

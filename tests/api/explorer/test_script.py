@@ -1,13 +1,13 @@
-"""The explorer's script in a browser, in the sizes of a desktop and of a phone, and the page without it."""
+"""The explorer's scripts in a browser, in the sizes of a desktop and a phone, and the page without them."""
 
 from collections.abc import Iterator
 
 import pytest
 from fastapi.testclient import TestClient
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Locator, Page
 
 from benchmarks.pages.browser import SIZES, Scheme, launch_browser, open_page
-from releases.formatting import NARROW
+from tests.api.explorer.conftest import MANY
 
 pytestmark = pytest.mark.browser
 
@@ -21,34 +21,68 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
-def test_the_explorers_figure_answers_to_the_pointer_and_to_arrow_keys(
-    browser: Browser, client: TestClient
+def wait_for_width(page: Page) -> None:
+    """Wait until the figure is drawn as wide as it is shown."""
+    page.wait_for_function(
+        "() => { const svg = document.querySelector('#figure .stage svg');"
+        " return svg && Math.abs(svg.width.baseVal.value - svg.closest('figure').clientWidth) < 3; }"
+    )
+
+
+def middle(stage: Locator) -> tuple[float, float]:
+    box = stage.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.mark.parametrize("form", ["cdf", "histogram"])
+@pytest.mark.parametrize(("width", "scheme"), WAYS)
+def test_a_figure_tells_its_values_at_the_pointer_and_at_arrow_keys(
+    browser: Browser, client_of_items: TestClient, width: int, scheme: Scheme, form: str
 ) -> None:
-    query = f"crawl={CRAWL}&measure=responses&measure=pages&iw=3,10"
-    for width, scheme in WAYS:
-        with open_page(browser, client, f"/explore?{query}") as page:
-            page.set_viewport_size(SIZES[width])
-            page.emulate_media(color_scheme=scheme)
-            figure = page.get_by_role("group", name="Figure")
-            panel = figure.locator("g[data-measure=responses]")
-            window = panel.locator("line.mark").nth(1)
-            box = window.bounding_box()
-            assert box is not None
-            page.mouse.move(box["x"] + 3, box["y"] + box["height"] / 2)
-            readout = figure.get_by_role("status")
-            assert "IW 10" in readout.inner_text()
-            assert f"50.0{NARROW}%" in readout.inner_text()
-            assert figure.locator(".hair[visibility=visible]").count() == 2
-            edges = readout.bounding_box()
-            assert edges is not None
-            assert edges["x"] >= 0
-            assert edges["x"] + edges["width"] <= width
-            figure.focus()
-            for _ in range(3):
-                figure.press("ArrowLeft")
-            assert "IW 10" not in readout.inner_text()
-            figure.press("Escape")
-            assert readout.is_hidden()
+    query = f"crawl={MANY}&measure=responses&by=protocol&iw=3,10&figure={form}"
+    with open_page(browser, client_of_items, f"/explore?{query}") as page:
+        page.set_viewport_size(SIZES[width])
+        page.emulate_media(color_scheme=scheme)
+        wait_for_width(page)
+        stage = page.locator("#figure .stage")
+        stage.wait_for()
+        readout = stage.get_by_role("status")
+        stage.focus()
+        for _ in range(40):
+            stage.press("ArrowRight")
+            if readout.is_visible():
+                break
+        said = readout.inner_text()
+        assert "B" in said, said
+        edges = readout.bounding_box()
+        assert edges is not None
+        assert edges["x"] >= 0
+        assert edges["x"] + edges["width"] <= width
+        stage.press("Escape")
+        assert readout.is_hidden()
+
+
+def test_a_pointer_and_a_finger_are_told_the_value_of_every_curve(
+    browser: Browser, client_of_items: TestClient
+) -> None:
+    query = f"crawl={MANY}&measure=responses&by=protocol&iw=3,10"
+    with (
+        browser.new_context(has_touch=True) as context,
+        open_page(context, client_of_items, f"/explore?{query}") as page,
+    ):
+        stage = page.locator("#figure .stage")
+        stage.wait_for()
+        readout = stage.get_by_role("status")
+        wait_for_width(page)
+        stage.scroll_into_view_if_needed()
+        page.mouse.move(*middle(stage))
+        readout.wait_for()
+        assert {"h2", "http/1.1"} <= set(readout.inner_text().replace(",", " ").split())
+        page.mouse.move(1, 1)
+        readout.wait_for(state="hidden")
+        page.touchscreen.tap(*middle(stage))
+        readout.wait_for()
 
 
 def test_the_explorer_shows_a_choice_at_once_and_keeps_its_address(
@@ -57,25 +91,23 @@ def test_the_explorer_shows_a_choice_at_once_and_keeps_its_address(
     path = f"/explore?crawl={CRAWL}&measure=pages"
     with open_page(browser, client, path) as page:
         page.get_by_role("checkbox", name="responses", exact=True).check()
-        page.get_by_role("heading", name="responses", exact=True).wait_for()
-        assert page.url.endswith("measure=responses&measure=pages&page_kind=home&iw=3%2C+10%2C+16&mss=1430")
+        page.get_by_role("heading", name="responses and pages", exact=True).wait_for()
+        assert "measure=responses&measure=pages" in page.url
         page.get_by_role("combobox", name="Add a release").fill("2026-11.mobile.local.tcp.web")
         page.get_by_role("combobox", name="Add a release").press("Enter")
         page.get_by_role("checkbox", name="2026-11.mobile").wait_for()
-        page.locator("g[data-measure=responses] path.c1").wait_for()
+        page.locator("#figure .stage").get_by_text("mobile, web, version 1, pages").first.wait_for()
         with page.expect_event("load"):  # the choice before is loaded anew
             page.evaluate("history.back()")
         assert page.get_by_role("checkbox", name="2026-11.mobile").count() == 0
 
 
-def test_the_explorer_says_what_is_wrong_with_a_choice_and_keeps_the_figure(
+def test_the_embedded_figure_is_drawn_within_a_page_of_another_site(
     browser: Browser, client: TestClient
 ) -> None:
-    with open_page(browser, client, f"/explore?crawl={CRAWL}&measure=pages") as page:
-        page.get_by_role("textbox", name="Segments").fill("ten")
-        page.get_by_role("textbox", name="Segments").press("Enter")
-        page.get_by_text("'ten' is no whole number").wait_for()
-        assert page.locator("g[data-measure=pages]").is_visible()
+    with open_page(browser, client, f"/explore/embed?crawl={CRAWL}&measure=responses") as page:
+        page.locator(".stage svg").wait_for()
+        assert page.get_by_role("link", name="Explore").get_attribute("target") == "_blank"
 
 
 def test_the_explorers_form_works_from_the_keyboard_and_without_scripts(
@@ -89,5 +121,5 @@ def test_the_explorers_form_works_from_the_keyboard_and_without_scripts(
         page.get_by_role("textbox", name="Segments").fill("4, 40")
         page.get_by_role("textbox", name="Segments").press("Enter")
         page.wait_for_url("**iw=4*")
-        assert page.get_by_role("columnheader", name="IW 40").count() == 2  # of two measures
-        assert page.get_by_role("img", name="CDFs of sizes").is_visible()
+        assert page.get_by_role("columnheader", name="IW 40").count() == 1
+        assert page.get_by_role("img", name="fit into 4 segments").is_visible()

@@ -17,8 +17,8 @@ from tests.firstflight.commands.served import served
 CHOICE = f"crawl={MANY}&measure=responses&measure=first_flights&iw=3,10&mss=1460&protocol=h2"
 
 
-def program(page: str) -> str:
-    (match,) = re.findall(r'<pre id="program" data-copy>(.*?)</pre>', page, re.DOTALL)
+def program(page: str, language: str) -> str:
+    (match,) = re.findall(rf'<pre data-language="{language}" data-copy>(.*?)</pre>', page, re.DOTALL)
     return html.unescape(match)
 
 
@@ -32,7 +32,7 @@ def test_the_program_runs_as_it_is_pasted_and_prints_the_shares_of_the_figure(tm
             call = [sys.executable, "-c", fetch, f"{address}{path}"]
             return subprocess.run(call, check=True, capture_output=True, text=True).stdout
 
-        code = program(answer(f"explore?{CHOICE}"))
+        code = program(answer(f"explore?{CHOICE}"), "Python")
         printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
         table = answer(f"explore.csv?{CHOICE}")
     shown = [line.split() for line in printed.stdout.splitlines()]
@@ -43,11 +43,21 @@ def test_the_program_runs_as_it_is_pasted_and_prints_the_shares_of_the_figure(tm
     assert len(stated) == 2
 
 
+def test_the_program_in_r_asks_the_same_query_of_the_same_files(client_of_items: TestClient) -> None:
+    page = client_of_items.get(f"/explore?crawl={MANY}&measure=responses&by=resource_type").text
+    python, r = (program(page, language) for language in ("Python", "R"))
+    queries = [re.findall(r"SELECT.*ORDER BY ALL", text, re.DOTALL)[0] for text in (python, r)]
+    assert queries[0].replace("$file", "'%s'") == queries[1]
+    assert "resource_type, iw" in queries[0]
+    assert set(re.findall(r'"(?:/|http)[^"]*item.parquet"', python)) == set(
+        re.findall(r'"(?:/|http)[^"]*item.parquet"', r)
+    )
+
+
 def test_rows_have_the_filters_of_the_choice_and_what_they_lack_is_said(client_of_items: TestClient) -> None:
     page = client_of_items.get(f"/explore?{CHOICE}&party=first&resource_type=").text
     (address,) = re.findall(r'href="(/v1/responses\.csv[^"]*)"', page)
     assert address == f"/v1/responses.csv?crawl={MANY}&amp;version=1&amp;protocol=h2"
-    assert f"/v1/connections.parquet?crawl={MANY}&amp;version=1&amp;protocol=h2" in page
     assert "cannot be filtered by party" in page
 
 

@@ -1,0 +1,348 @@
+"""What a reader of the explorer chose: releases, measures, strata, what is set side by side, and the form of
+the figure. The choice is the address."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal, get_args
+from urllib.parse import urlencode
+
+from fastapi import Depends, Query, Request
+from pydantic import Field
+
+from api.computing import in_turn
+from api.explorer.strata import FIELDS, chosen_stratum
+from api.http.choices import SEVERAL
+from api.http.links import link, relate
+from api.http.problems import Problem
+from api.routes.pages import label, stated_first
+from api.routes.parameters import MeasuresQuery, MssQuery, PinnedShelfDep, ShelfDep
+from api.routes.strata import Asked
+from api.service import service_of
+from api.stored.months import Variant
+from api.stored.shelf import Shelf, Version
+from releases.cdf import is_stated
+from releases.slow_start import MSS_FIG1, WINDOWS
+from releases.strata.sample import Stratum, dimensions_of
+
+DEFAULT_MEASURES = ("responses", "responses_iw_limited", "first_flights", "pages")
+
+MOST = 6
+"""Curves of one figure: as many as can be told apart. Releases of a choice are no more."""
+
+MOST_FIGURES = 12
+"""Figures of a choice: one for each measure."""
+
+By = Literal["release", "device", "list", "vantage", "protocol", "resource_type", "rank_stratum", "party"]
+BYS: dict[str, str] = {
+    "release": "releases and measures",
+    "device": "devices",
+    "list": "lists",
+    "vantage": "vantages",
+    "protocol": "protocols",
+    "resource_type": "types",
+    "rank_stratum": "rank bands",
+    "party": "parties",
+}
+"""What may be set side by side, with its name in the form."""
+assert tuple(BYS) == get_args(By)
+
+OF_CRAWLS = ("device", "list", "vantage")
+"""What tells crawls apart; the others are dimensions of strata."""
+
+Form = Literal["cdf", "histogram", "quantiles"]
+FORMS: dict[str, str] = {"cdf": "CDF", "histogram": "histogram", "quantiles": "quantiles"}
+
+INSTEAD = ("responses", "responses_derived", "responses_derived_bodies", "first_flights", "pages")
+"""Measures to take where a release states no share of the one that was asked for, the nearest first."""
+
+# The fields of the form may be empty.
+Crawls = Annotated[list[Annotated[str, Field(max_length=200)]], Query(max_length=MOST), SEVERAL]
+Windows = Annotated[list[Annotated[int, Field(ge=1, le=1000)]], Query(max_length=8), SEVERAL]
+ByQuery = Annotated[By, Query(description="what is set side by side")]
+FormQuery = Annotated[Form, Query(description="form of the figure")]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
+    """A curve of a figure: a measure and a stratum of a release."""
+
+    version: Version
+    measure: str
+    stratum: Asked
+    name: str = ""
+    """What tells it apart within its figure; empty if it is alone."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Choice:
+    """What the reader chose."""
+
+    releases: list[Version]
+    measures: list[str]
+    windows: list[int]
+    mss: int
+    stratum: Asked
+    by: By
+    form: Form
+    months: dict[Variant, list[Version]]
+    """The releases of each crawl's months, the earliest first."""
+
+    def query(self) -> str:
+        """Return the choice as a query, which pins each release and each month's."""
+        months = [version.name for month in self.months.values() for version in month]
+        return self.among(*self.releases) + "&" + urlencode({"release": months}, doseq=True)
+
+    def of_months(self, variant: str) -> str:
+        """Return the choice of one crawl's months alone as a query."""
+        crawls = {crawl: months for crawl, months in self.months.items() if str(crawl) == variant}
+        own = [version for version in self.releases if Variant.of(version.crawl) in crawls]
+        return dataclasses.replace(self, releases=own, months=crawls).query()
+
+    def among(self, *releases: Version, measures: Sequence[str] = ()) -> str:
+        """Return the choice with other releases, or measures, as a query, which pins the releases and takes
+        the newest of each month."""
+        forms = [("by", self.by, "release"), ("figure", self.form, "cdf")]
+        return urlencode(
+            [
+                *(("crawl", version.name) for version in releases),
+                *(("measure", measure) for measure in measures or self.measures),
+                *((name, value) for name, value, usual in forms if value != usual),
+                ("iw", ",".join(map(str, self.windows))),
+                ("mss", self.mss),
+                *self.stratum.parameters().items(),
+            ]
+        )
+
+
+async def choose(
+    request: Request,
+    shelf: ShelfDep,
+    pinned: PinnedShelfDep,
+    stratum: Annotated[Asked, Depends(chosen_stratum)],
+    crawl: Crawls = [],  # noqa: B006  # FastAPI copies it
+    measure: MeasuresQuery = [],  # noqa: B006
+    by: ByQuery = "release",
+    figure: FormQuery = "cdf",
+    iw: Windows = [],  # noqa: B006
+    mss: MssQuery = MSS_FIG1,
+) -> Choice:
+    """Return what the parameters choose; the newest release where they name none."""
+    named = list({version.name: version for version in map(shelf.find, crawl)}.values())
+    chosen = named or await in_turn(_newest)(request, shelf)
+    if by in OF_CRAWLS and len(chosen) == 1 and chosen[0].is_sound:
+        chosen = await in_turn(find_side_by_side)(shelf, chosen[0], by)
+    measures = list(dict.fromkeys(measure)) or await in_turn(_stated)(request, chosen, stratum)
+    choice = Choice(
+        releases=chosen,
+        measures=measures if measure or by == "release" else measures[:1],
+        windows=sorted(set(iw)) or list(WINDOWS[:3]),
+        mss=mss,
+        stratum=stratum,
+        by=by,
+        form=figure,
+        months=_months(pinned, chosen),
+    )
+    if chosen:
+        relate(request, "canonical", f"{link(request, request.scope['route'].name)}?{choice.query()}")
+    return choice
+
+
+ChoiceDep = Annotated[Choice, Depends(choose)]
+
+
+def _months(shelf: Shelf, chosen: Sequence[Version]) -> dict[Variant, list[Version]]:
+    """Return the months of each crawl that was chosen; none of one of which the shelf has no release."""
+    variants = dict.fromkeys(Variant.of(version.crawl) for version in chosen)
+    released = {Variant.of(version.crawl) for version in shelf.versions}
+    return {variant: variant.months(shelf) for variant in variants if variant in released}
+
+
+def _newest(request: Request, shelf: Shelf) -> list[Version]:
+    return list(itertools.islice(stated_first(request, shelf.newest_sound, DEFAULT_MEASURES), 1))
+
+
+def _stated(request: Request, chosen: Sequence[Version], stratum: Asked) -> list[str]:
+    """Return those of the default measures that have the stratum, and whose shares the first release states;
+    if there is none, all that have it."""
+    counts = service_of(request).releases.counts(chosen[0]) if chosen else {}
+    measures = [measure for measure in DEFAULT_MEASURES if stratum.is_of(measure)]
+    return [measure for measure in measures if counts and is_stated(counts[measure])] or measures
+
+
+def find_figures(request: Request, choice: Choice) -> list[list[Line]]:
+    """Return the curves of each figure of a choice.
+
+    Releases and measures share a figure as long as all can be told apart, and have one for each measure
+    beyond; strata have one for each release and measure. Problem if there is no release yet, or if there
+    would be too many figures.
+    """
+    if not choice.releases:
+        raise Problem("no-such-crawl", "there is no release yet")
+    if choice.by in ("release", *OF_CRAWLS):
+        figures = [
+            [Line(version=version, measure=measure, stratum=choice.stratum) for version in choice.releases]
+            for measure in choice.measures
+        ]
+        if len(choice.releases) * len(choice.measures) <= MOST:
+            figures = [[line for lines in zip(*figures, strict=True) for line in lines]]
+    else:
+        pairs = itertools.product(choice.releases, choice.measures)
+        figures = [
+            [
+                Line(version=version, measure=measure, stratum=stratum)
+                for stratum in find_strata(request, version, measure, choice.stratum, choice.by)
+            ]
+            for version, measure in itertools.islice(pairs, MOST_FIGURES + 1)
+        ]
+    if len(figures) > MOST_FIGURES:
+        raise Problem("bad-parameter", f"measure: choose fewer, for at most {MOST_FIGURES} figures at once")
+    return [_named(_without_unknown(request, lines), choice.by) for lines in figures]
+
+
+def _without_unknown(request: Request, lines: list[Line]) -> list[Line]:
+    """Return the curves without those that state no share although another of the same release does."""
+    by_release = itertools.groupby(lines, key=lambda line: line.version.name)
+    kept: list[Line] = []
+    for _, group in by_release:
+        own = list(group)
+        is_one = len(own) == 1 or not own[0].version.is_sound
+        counts = {} if is_one else service_of(request).releases.counts(own[0].version)
+        stated = [line for line in own if counts and is_stated(counts[line.measure])]
+        kept += stated or own
+    return kept
+
+
+def find_side_by_side(shelf: Shelf, first: Version, by: str) -> list[Version]:
+    """Return the release and others that differ from it in one part: in the device or the vantage of the same
+    month, or the newest of each other list."""
+    found = {_part(first, by): first}
+    for version in map(shelf.newest, shelf.crawls):
+        if not version.is_sound:
+            continue
+        crawl = version.crawl
+        if by == "list":
+            is_alike = (crawl.device, crawl.kind) == (first.crawl.device, first.crawl.kind)
+        else:
+            is_alike = dataclasses.replace(crawl, **{by: getattr(first.crawl, by)}) == first.crawl
+        if is_alike:
+            found.setdefault(_part(version, by), version)
+    return list(found.values())[:MOST]
+
+
+def _part(version: Version, by: str) -> str:
+    return version.readable.manifest.list_id if by == "list" else str(getattr(version.crawl, by))
+
+
+def find_strata(request: Request, version: Version, measure: str, asked: Asked, by: str) -> list[Asked]:
+    """Return the strata by a dimension that a release has items of, at most the MOST largest; that asked for
+    if it has none."""
+    releases = service_of(request).releases
+    free = _fixed(asked.stratum, by, None)
+    counts = releases.count_by(version, measure, by, free) if by in dimensions_of(measure) else {}
+    largest = sorted(counts, key=lambda value: -counts[value])[:MOST]
+    values = largest if by == "resource_type" else sorted(largest)
+    return [dataclasses.replace(asked, stratum=_fixed(free, by, value)) for value in values] or [asked]
+
+
+def _fixed(stratum: Stratum, dimension: str, value: str | int | None) -> Stratum:
+    named: dict[str, Any] = {dimension: value}
+    return dataclasses.replace(stratum, **named)
+
+
+def find_bys(request: Request, shelf: Shelf, choice: Choice) -> list[str]:
+    """Return what of the choice may be set side by side: that of which there are two."""
+    if not choice.releases:
+        return []
+    first, measure = choice.releases[0], choice.measures[0]
+    if not first.is_sound:
+        return [choice.by]
+
+    def is_offered(by: str) -> bool:
+        if by in OF_CRAWLS:
+            return len(find_side_by_side(shelf, first, by)) > 1
+        return by == "release" or len(find_strata(request, first, measure, choice.stratum, by)) > 1
+
+    return [by for by in BYS if by == choice.by or is_offered(by)]
+
+
+def find_beside(shelf: Shelf, chosen: Sequence[Version]) -> Iterator[tuple[str, Version]]:
+    """Yield releases to set beside the first that was chosen, with what they are: a year before, and other
+    devices."""
+    if not chosen:
+        return
+    first = chosen[0]
+    wanted = {str(first.crawl.year_before): "a year before"}
+    for version in find_side_by_side(shelf, first, "device")[1:] if first.is_sound else ():
+        wanted[str(version.crawl)] = version.crawl.device
+    taken = {str(version.crawl) for version in chosen}
+    for name, what in wanted.items():
+        if name in shelf.crawls and name not in taken and shelf.newest(name).is_sound:
+            yield what, shelf.newest(name)
+
+
+def find_instead(request: Request, line: Line) -> str | None:
+    """Return the measure to take in place of a curve's, of which its release states no share; None if it has
+    none."""
+    if not line.version.is_sound:
+        return None
+    counts = service_of(request).releases.counts(line.version)
+    measures = (name for name in INSTEAD if name != line.measure and line.stratum.is_of(name))
+    return next((name for name in measures if is_stated(counts[name])), None)
+
+
+def _named(lines: list[Line], by: str) -> list[Line]:
+    """Return the curves with the names that tell them apart."""
+    releases = name_releases([line.version for line in lines], by)
+    measures = {line.measure: label(line.measure) for line in lines}
+    if len(releases) > 1 and (head := shared_head([*measures])):
+        measures = {name: text.removeprefix(head).removeprefix(", ") for name, text in measures.items()}
+    parts = [
+        (
+            releases[line.version.name],
+            measures[line.measure],
+            "" if by in ("release", *OF_CRAWLS) else _value(line.stratum, by),
+        )
+        for line in lines
+    ]
+    differing = [len(set(column)) > 1 for column in zip(*parts, strict=True)]
+    return [
+        dataclasses.replace(line, name=", ".join(filter(None, itertools.compress(words, differing))))
+        for line, words in zip(lines, parts, strict=True)
+    ]
+
+
+def shared_head(measures: Sequence[str]) -> str:
+    """Return what the labels of measures begin with; empty if they begin differently.
+
+    >>> shared_head(["responses", "responses_derived"]), shared_head(["responses", "pages"])
+    ('responses', '')
+    """
+    heads = {label(measure).partition(", ")[0] for measure in measures}
+    return heads.pop() if len(heads) == 1 else ""
+
+
+def name_releases(versions: Sequence[Version], by: str = "release") -> dict[str, str]:
+    """Return short names of releases by their names: the months if they tell them apart, and else all parts
+    that differ."""
+    distinct = {version.name: version for version in versions}
+    if by in OF_CRAWLS:
+        return {name: _part(version, by) for name, version in distinct.items()}
+    if len({version.crawl.month for version in distinct.values()}) == len(distinct):
+        return {name: version.crawl.month for name, version in distinct.items()}
+    parts = [
+        [*dataclasses.astuple(version.crawl), f"version {version.version}"] for version in distinct.values()
+    ]
+    differing = [len(set(column)) > 1 for column in zip(*parts, strict=True)]
+    return {
+        name: ", ".join(itertools.compress(words, differing))
+        for name, words in zip(distinct, parts, strict=True)
+    }
+
+
+def _value(stratum: Asked, by: str) -> str:
+    value = getattr(stratum.stratum, by)
+    said = next(dict(field.options)[str(value)] for field in FIELDS if field.name == by) if value else ""
+    return f"ranks {said}" if by == "rank_stratum" and said else said
