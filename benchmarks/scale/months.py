@@ -1,6 +1,7 @@
 """Many months: how start, pages and checks grow with the number of releases, each made by
 the product's code."""
 
+import json
 import os
 import shutil
 import statistics
@@ -53,19 +54,20 @@ PAGES = {
 
 
 def measure(folder: Path, months: int) -> list[dict[str, Any]]:
-    """Return the figures over a few months and over all of them; releases that are there are kept."""
-    folder = folder.absolute()
-    everything = list(_names(months))
-    few = [name for name in everything if name in set(_names(min(FEWEST, months)))]
+    """Return the figures over a few months and over all of them; what was made or measured is kept."""
+    data = folder.absolute() / "data"
+    data.mkdir(parents=True, exist_ok=True)
     figures = []
     try:
-        for count, names in ((FEWEST, few), (months, everything)):
-            kept = folder / f"after-{count}"
-            _make(kept, names)
-            figures.append({"months": count, "releases": len(names), **_measure(kept)})
+        for count in (min(FEWEST, months), months):
+            done = folder / f"{count}.json"
+            if not done.exists():
+                _make(data, list(_names(count)))
+                facts = {"months": count, "releases": count * len(DEVICES), **_measure(data)}
+                done.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+            figures.append(json.loads(done.read_text(encoding="utf-8")))
     finally:
-        for count in (FEWEST, months):
-            embedded.stop(folder / f"after-{count}" / "postgres")
+        embedded.stop(data / "postgres")
     return figures
 
 
@@ -77,7 +79,6 @@ def _names(months: int) -> Iterator[CrawlName]:
 
 def _make(data: Path, names: list[CrawlName]) -> None:
     """Make a data folder of the crawls and releases of `names` that it lacks."""
-    data.mkdir(parents=True, exist_ok=True)
     there = {release.crawl for release in releases(data / "releases")}
     lacking = [name for name in names if name not in there]
     if not lacking:
