@@ -143,10 +143,12 @@ def test_its_verdict_follows_from_the_loads_that_it_carries(content: Any, again:
     assert loads == content["replay"]["loads"] > 1000
 
 
-def test_the_readme_of_the_repository_has_its_sentence(content: Any, again: tuple[Any, int]) -> None:
+def test_the_readme_of_the_repository_begins_with_its_sentences(content: Any, again: tuple[Any, int]) -> None:
     readme = (EDITION.parents[1] / "README.md").read_text(encoding="utf-8")
-    for sentence in (again[0]["headline"], content["answer"]["headline"]):
-        assert in_ascii(sentence) in " ".join(readme.split())
+    _, first, _ = readme.split("\n\n", 2)
+    for told in (again[0], content["answer"]):
+        sentences = [in_ascii(sentence) for sentence in told["sentences"]]
+        assert " ".join(first.split()) == " ".join([f"**2026: {in_ascii(told['headline'])}**", *sentences])
 
 
 @pytest.mark.parametrize("item", thorough("all"))
