@@ -47,7 +47,7 @@ def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
     """Return the width of a text in pixels, for letters of `size` pixels.
 
     >>> text_width("IW 10", 10), text_width("like", 10, is_bold=True)
-    (26.12, 16.7)
+    (26.12, 16.65)
     """
     thousandths = sum(WIDTHS.get(character, WIDEST) for character in text)
     if is_bold:

@@ -93,10 +93,7 @@ def describe_nearest(
     if judgement.standing != "open" or judgement.per_load_pp.lower < 0 or not is_saving:
         return ""
     what = describe([policy], rule, is_alone=True).rstrip(",")
-    first = (
-        f"Nearest are {what}: worth their price if all loads count alike, "
-        "but not shown to be so by their sum."
-    )
+    first = f"Closest come {what}: worth their price on average over loads, but not shown to be so in total."
     parts = [
         f"{pages_of(titles)} {verb}"
         for titles, verb in ((agreeing, "confirm them"), (disagreeing, "do not"))
@@ -146,7 +143,7 @@ def differs(groups: Iterable[GroupAnswer], recommended: Recommendation, rule: Ru
         return ""
     if len(alike) == 1:
         is_same = alike[0][0].answer.kind == recommended.kind
-        return "No group of round trips has another answer." if is_same else ""
+        return "The answer is the same for near and for distant clients." if is_same else ""
     clauses = []
     for first, last in alike:
         ends = (stated(first.above_ms), stated(last.up_to_ms, "ms"))
