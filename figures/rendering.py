@@ -60,7 +60,9 @@ UNPAINTED = re.compile(
 )
 """Paths of Vega's groups that have neither a colour nor a line."""
 
-TEXTS = re.compile(r'<text ([^>]*font-size="([\d.]+)px"[^>]*)>([^<]+)</text>')
+TEXTS = re.compile(r'<text [^>]*font-size="([\d.]+)px"[^>]*>.*?</text>')
+LETTERS = re.compile(r"<(text|tspan)((?: [^<>]*)?)>([^<]+)</")
+"""Texts with the size of their letters, and each of their lines."""
 
 TAG = re.compile(r"<[a-z][^<>]*>")
 
@@ -94,13 +96,17 @@ def with_widths(drawing: str) -> str:
     >>> with_widths('<text font-size="10px">IW 10</text>')
     '<text font-size="10px" textLength="26.12" lengthAdjust="spacingAndGlyphs">IW 10</text>'
     """
-    return TEXTS.sub(_with_width, drawing)
+    return TEXTS.sub(_with_widths, drawing)
 
 
-def _with_width(found: re.Match[str]) -> str:
-    look, size, text = found[1], float(found[2]), found[3]
-    width = text_width(html.unescape(text), size, is_bold='font-weight="bold"' in look)
-    return f'<text {look} textLength="{width:g}" lengthAdjust="spacingAndGlyphs">{text}</text>'
+def _with_widths(text: re.Match[str]) -> str:
+    size, is_bold = float(text[1]), 'font-weight="bold"' in text[0].partition(">")[0]
+
+    def with_width(line: re.Match[str]) -> str:
+        width = text_width(html.unescape(line[3]), size, is_bold=is_bold)
+        return f'<{line[1]}{line[2]} textLength="{width:g}" lengthAdjust="spacingAndGlyphs">{line[3]}</'
+
+    return LETTERS.sub(with_width, text[0])
 
 
 def bare(drawing: str) -> str:
