@@ -580,7 +580,7 @@ def describe_plane(verdict: Verdict | None) -> str:
 def _told_text(value: Interval | None, unit: str) -> str:
     """Return how much a quantity is, if its interval tells its sign."""
     if value is None or not value.excludes_zero:
-        return "an amount that the loads do not tell"
+        return "an amount that is not known"
     return quantity(value.estimate, unit)
 
 
