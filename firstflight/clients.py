@@ -165,7 +165,7 @@ def parse_connections(lines: Iterable[str], port: int) -> Iterator[HeldConnectio
 
     >>> line = "0: 0100007F:1F90 0200007F:C001 01 00000000:00000000 00:00000000 00000000 0 0 4711 1 0 20"
     >>> list(parse_connections([line], 8080)), list(parse_connections([line], 80))
-    ([Held(peer=('127.0.0.2', 49153), inode='4711')], [])
+    ([HeldConnection(peer=('127.0.0.2', 49153), inode='4711')], [])
     """
     for line in lines:
         _, local, peer, state, *_, inode = line.split()[:10]
