@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, sync_playwright
@@ -52,9 +52,14 @@ def _without_query(url: str) -> str:
 
 
 @contextlib.contextmanager
-def open_page(browser: Browser | BrowserContext, client: TestClient, path: str) -> Iterator[Page]:
+def open_page(
+    browser: Browser | BrowserContext, client: TestClient, path: str, *, without: Collection[str] = ()
+) -> Iterator[Page]:
     """A page of the service; raises Faulty if it asked for anything elsewhere, or has an error other than
-    its own status."""
+    its own status.
+
+    The browser is not given the headers that `without` names, in lower case.
+    """
     faults: list[str] = []
 
     def answer(route: Route) -> None:
@@ -65,7 +70,8 @@ def open_page(browser: Browser | BrowserContext, client: TestClient, path: str) 
             return
         accept = route.request.headers.get("accept", AS_A_BROWSER["Accept"])
         response = client.get(url.removeprefix(ORIGIN), headers={"Accept": accept})
-        route.fulfill(status=response.status_code, headers=dict(response.headers), body=response.content)
+        headers = {name: value for name, value in response.headers.items() if name not in without}
+        route.fulfill(status=response.status_code, headers=headers, body=response.content)
 
     def note(message: ConsoleMessage) -> None:
         is_of_page = _without_query(message.location["url"]) == _without_query(ORIGIN + path)

@@ -2,7 +2,9 @@
 
 import asyncio
 import dataclasses
+import html
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -39,6 +41,14 @@ def give(
         headers=headers,
         follow_redirects=False,
     )
+
+
+def drawings_of(client: TestClient, page: str) -> list[httpx2.Response]:
+    """The drawings that the page of a result shows, in their order."""
+    answers = [client.get(html.unescape(address)) for address in re.findall(r'<img src="([^"]*)"', page)]
+    for answer in answers:
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml"), answer.text
+    return answers
 
 
 class HeldLab:

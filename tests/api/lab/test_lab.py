@@ -17,7 +17,8 @@ from api.lab.process import replay_in_process
 from api.lab.queue import Queue
 from firstflight.settings import from_environment
 from replay.lab import kernel, player
-from tests.api.lab.conftest import give, har
+from tests.api.lab.conftest import drawings_of, give, har
+from tests.api.site_pages.test_pages import bars
 from tests.factories.made_up_recording import DOCUMENT, FONT, STYLE, UNKNOWN
 
 pytestmark = pytest.mark.lab
@@ -52,7 +53,11 @@ def test_a_page_is_replayed_from_the_form_to_its_waterfalls(lab_client: TestClie
     assert answer.status_code == 200, answer.text
     assert "3 responses" in answer.text
     assert "1 more is left out" in answer.text
-    assert len(re.findall(r'aria-label="Waterfall at IW \d+', answer.text)) == 2 * len(WINDOWS)
+    drawings = [drawing.text for drawing in drawings_of(lab_client, answer.text)]
+    assert len(drawings) == 2
+    for drawing in drawings:
+        assert [int(iw) for iw in re.findall(r">IW (\d+): ", drawing)] == list(WINDOWS)
+        assert len(bars(drawing)) == 3 * len(WINDOWS)
     assert f"of {SEEDS} loads:" not in answer.text  # none was refused, and none failed
     # 20 kB are more than three segments: on the slow network the window of 3 takes a
     # round trip more than that of 30.
@@ -66,4 +71,4 @@ def test_a_page_is_replayed_from_the_form_to_its_waterfalls(lab_client: TestClie
     # TCP, TLS, and at least one round trip for each of the three that wait for one another.
     assert at_30 > 5 * slow.rtt_us / 1000
     for private in ("private-name", "192.0.2"):
-        assert private not in answer.text
+        assert all(private not in text for text in (answer.text, *drawings))
