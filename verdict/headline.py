@@ -143,7 +143,7 @@ def differs(groups: Iterable[GroupAnswer], recommended: Recommendation, rule: Ru
         return ""
     if len(alike) == 1:
         is_same = alike[0][0].answer.kind == recommended.kind
-        return "The answer is the same for near and for distant clients." if is_same else ""
+        return "Near and distant clients have the same answer." if is_same else ""
     clauses = []
     for first, last in alike:
         ends = (stated(first.above_ms), stated(last.up_to_ms, "ms"))

@@ -258,7 +258,7 @@ def _answer(
         candidate.standing == "open" for candidate in judgements
     )
     doubts = [
-        *(["The loads do not settle every policy."] if is_open else []),
+        *(["Some policies stay open."] if is_open else []),
         *([f"Too few loads compare IW {rule.incumbent} with itself."] if again.is_sound is None else []),
     ]
     reasons = (*(Reason(level="medium", sentence=doubt) for doubt in doubts), *reasons)

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from api import charts
 from api.drawing import NARROW, WIDE, WidthQuery, svg_response
 from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, get_in
 from api.formats.offered import as_csv as rows_as_csv
@@ -201,7 +200,6 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
         titles=SHOWN,
         described=describe_rows,
         narrow=NARROW,
-        wide=charts.WIDE,
         own=years.find_own_months(shelf),
         larger=larger_window.comparisons(),
         compared=larger_window.COMPARED,

@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
-from api import charts, drawing
+from api import drawing
 from api.http.links import relate
 from api.http.middleware import HEADERS
 from api.http.problems import KINDS, Problem, suppress_problems
@@ -127,7 +127,7 @@ def _environment() -> jinja2.Environment:
         visible=visible_text,
         prose=lambda text: Markup(with_code(text)),  # noqa: S704  # it is escaped
     )
-    environment.globals.update(QUALITY=QUALITY, CONFIDENCE=CONFIDENCE, NARROW=charts.NARROW, lab_is_on=False)
+    environment.globals.update(QUALITY=QUALITY, CONFIDENCE=CONFIDENCE, lab_is_on=False)
     environment.globals.update(FIGURE_NARROW=drawing.NARROW, FIGURE_WIDE=drawing.WIDE)
     return environment
 

@@ -199,14 +199,14 @@ def test_for_whom_the_answer_differs_is_said_by_round_trip_with_like_groups_as_o
 def test_an_answer_that_holds_at_every_round_trip_says_so() -> None:
     stays = answer("stays", {PACED: "not worth it"})
     groups = [group(1, 0, 60, stays), group(2, 60, float("inf"), stays)]
-    alike = "The answer is the same for near and for distant clients."
+    alike = "Near and distant clients have the same answer."
     assert differs(groups, recommend(stays, {}, RULE), RULE) == alike
     assert differs([], recommend(stays, {}, RULE), RULE) == ""
 
 
 def test_how_sure_it_is_names_what_makes_it_least_so() -> None:
     reasons = [
-        Reason(level="medium", sentence="The loads do not settle every policy."),
+        Reason(level="medium", sentence="Some policies stay open."),
         Reason(level="low", sentence="The lines are of 2020."),
     ]
     assert certainty("low", reasons, pairs=12_345) == "This is not sure: the lines are of 2020."
