@@ -100,7 +100,7 @@ def test_a_build_says_how_many_of_its_figures_are_drawn(tmp_path: Path) -> None:
     )
     arguments = ("build", "--year", "2026", "--without-replay")
     assert CliRunner().invoke(command, arguments, obj=settings).exit_code == 0
-    drawn = [*(tmp_path / "reports" / "2026" / "v1" / "forms").glob("*/*.png")]
+    drawn = [*(tmp_path / "reports" / "2026" / "v1" / "forms" / "figures").glob("*.png")]
     assert drawn
     assert read_bar(told) == Reached(done=len(drawn), total=len(drawn), unit="figures")
 
