@@ -70,6 +70,8 @@ async function draw(figure) {
   stage.setAttribute("aria-label", "Figure; arrow keys move along it");
   const readout = element("div", [], { className: "readout", role: "status", hidden: true });
   const drawing = element("div", []);
+  figure.dataset.alt ??= figure.querySelector("img").alt;
+  const described = element("div", drawing, { role: "img", ariaLabel: figure.dataset.alt });
   await vegaEmbed(drawing, specification, {
     mode: "vega-lite",
     actions: false,
@@ -79,9 +81,10 @@ async function draw(figure) {
     tooltip: (_, event, __, value) => tell(stage, readout, event, value),
   });
   if (!figure.isConnected) return;
+  drawing.ariaHidden = "true"; // the description and the table say it to those who do not see it
   darken(specification.usermeta.dark);
   followKeys(stage, drawing, readout);
-  stage.append(drawing, readout);
+  stage.append(described, readout);
   const before = figure.querySelector(".stage");
   const hasFocus = before?.contains(document.activeElement);
   (before ?? figure.querySelector("picture")).replaceWith(stage);
