@@ -199,20 +199,7 @@ def find_figures(request: Request, choice: Choice) -> list[list[Line]]:
         ]
     if len(figures) > MOST_FIGURES:
         raise Problem("bad-parameter", f"measure: choose fewer, for at most {MOST_FIGURES} figures at once")
-    return [_named(_without_unknown(request, lines), choice.by) for lines in figures]
-
-
-def _without_unknown(request: Request, lines: list[Line]) -> list[Line]:
-    """Return the curves without those that state no share although another of the same release does."""
-    by_release = itertools.groupby(lines, key=lambda line: line.version.name)
-    kept: list[Line] = []
-    for _, group in by_release:
-        own = list(group)
-        is_one = len(own) == 1 or not own[0].version.is_sound
-        counts = {} if is_one else service_of(request).releases.counts(own[0].version)
-        stated = [line for line in own if counts and is_stated(counts[line.measure])]
-        kept += stated or own
-    return kept
+    return [_named(lines, choice.by) for lines in figures]
 
 
 def find_side_by_side(shelf: Shelf, first: Version, by: str) -> list[Version]:
