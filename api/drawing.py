@@ -99,7 +99,7 @@ def as_svg(chart: alt.TopLevelMixin) -> str:
     """Return a chart as a file for both colour schemes; in the process apart."""
     from figures import rendering
 
-    return rendering.for_both_schemes(rendering.bare(rendering.with_widths(rendering.svg(chart))))
+    return rendering.for_both_schemes(rendering.page_svg(chart))
 
 
 def svg_response(function: Callable[..., str], *arguments: object) -> Response:

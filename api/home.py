@@ -18,6 +18,7 @@ from api.routes.provenance import QUALITY, quality
 from api.routes.strata import distributions
 from api.service import Kept, service_of
 from api.stored.shelf import Report, Shelf, Version
+from figures.findings import tell_unfitting
 from recordings.pages.sets import SETS
 from releases.formatting import percent, quantity
 from releases.slow_start import MSS_FIG1, WINDOWS
@@ -50,7 +51,7 @@ class Fits:
         share = next(fit.share for fit in self.distribution.fits if fit.iw == IN_FORCE)
         assert share is not None
         measure = self.distribution.measure.replace("_", " ")
-        return f"{quantity(100 * (1 - share), '%', 2)} of {measure} do not fit into {IN_FORCE} segments"
+        return tell_unfitting(share, measure, IN_FORCE)
 
     @property
     def described(self) -> str:
@@ -76,7 +77,7 @@ class Told:
     def by(cls, request: Request, versions: Sequence[Version], reports: Sequence[Report]) -> "Told":
         """The newest answer that is evidence, or else the newest, and the release of the best quality."""
         answered = [(report, answer) for report in reports if (answer := answer_of(report))]
-        # Of two that are evidence or are not, the first is the newest.
+        # The first of several that are evidence, or of several that are none, is the newest.
         report, answer = min(answered, key=lambda pair: pair[1].is_illustrative, default=(None, None))
         recommended = (answer and answer.window) or 0
         windows = (*WINDOWS[:2], recommended if recommended > IN_FORCE else WINDOWS[2])
@@ -117,7 +118,7 @@ def home(request: Request, shelf: ShelfDep) -> Response:
         own=own,
         steps=shelf.steps,
         under_way=shelf.under_way,
-        # What they say takes seconds to compute, and stands in the picture.
+        # The page asks only whether there are years: their changes take seconds, and stand in the picture.
         has_years=sum(version.readable.manifest.list_id in SETS for version in sound) > 1,
         crawls=len(shelf.crawls),
         mss=MSS_FIG1,

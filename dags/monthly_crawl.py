@@ -134,7 +134,7 @@ def release(device: str) -> None:
             again_after=AGAIN_AFTER,
             retries=TRIES,
             retry_delay=AGAIN_AFTER,
-            # So many lanes in all, however many devices there are.
+            # Devices take turns at a lane: there are no more lanes than for one device.
             max_active_tis_per_dagrun=1,
         )
         for lane in range(1, LANES + 1)

@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from figures.frame import TEXT, Frame, Rows, is_shown, of_rows
+from figures.frame import TEXT, Frame, Rows, needs_names, of_rows
 from figures.text import text_width, wrap
 from figures.theme import LIGHT, Look
 from releases.formatting import NARROW
@@ -94,7 +94,7 @@ def legend(names: Sequence[str], width: float, *, symbol: float = SYMBOL) -> alt
 
 def strokes(names: Sequence[str], looks: Mapping[str, Look], width: float) -> dict[str, Any]:
     """Return the encodings of lines that tell series apart by colour and dashes, with their legend."""
-    shown = legend(names, width) if is_shown(names) else None
+    shown = legend(names, width) if needs_names(names) else None
     colours, dashes = [looks[name].colour for name in names], [[*looks[name].dash] for name in names]
     return {
         "color": alt.Color(

@@ -28,8 +28,8 @@ from figures.frame import (
     Upright,
     compose,
     draw_uprights,
-    is_shown,
     looks_of,
+    needs_names,
     of_rows,
     plot_width,
 )
@@ -116,7 +116,7 @@ def cdf(
         for each in distributions
         for at, share in each.steps
     ]
-    lines = of_rows(rows).mark_line(strokeWidth=THIN if is_shown(names) else BOLD)
+    lines = of_rows(rows).mark_line(strokeWidth=THIN if needs_names(names) else BOLD)
     layers.append(
         lines.encode(
             x=plot.x("size"), y=alt.Y("share:Q", title=None, **y), **strokes(names, looks, plot.width)
@@ -143,7 +143,7 @@ def histogram(
     y = alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, top], nice=False), axis=measured_axis("%"))
     names = [each.name for each in series]
     looks = looks_of(names)
-    if is_shown(names):
+    if needs_names(names):
         rows = [
             {"size": at, "share": share, "series": each.name}
             for each in series

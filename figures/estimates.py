@@ -15,8 +15,8 @@ from figures.frame import (
     Upright,
     compose,
     draw_uprights,
-    is_shown,
     looks_of,
+    needs_names,
     of_rows,
     plot_width,
 )
@@ -65,7 +65,7 @@ def dots(
     marks of their own, named in a legend above.
     """
     series = [*dict.fromkeys(each.series for each in estimates)]
-    looks = looks_of(series) if is_shown(series) else {series[0]: LOOKS[-1]}
+    looks = looks_of(series) if needs_names(series) else {series[0]: LOOKS[-1]}
     ends = domain or _ends(estimates, lines, is_logarithmic=is_logarithmic)
     layout = _Layout.of(frame, estimates, unit, has_lines=any(line.label for line in lines))
     # Lines of the axis would cross names that stand above their rows.
@@ -175,7 +175,7 @@ def _scale(
 def _by_series(looks: Mapping[str, Look], width: float) -> dict[str, Any]:
     """Return the encodings that tell series apart by colour and mark, with their legend."""
     names = [*looks]
-    shown = legend(names, width, symbol=18) if is_shown(names) else None
+    shown = legend(names, width, symbol=18) if needs_names(names) else None
     colours, shapes = [look.colour for look in looks.values()], [look.shape for look in looks.values()]
     return {
         "color": alt.Color("series:N", legend=shown, scale=alt.Scale(domain=names, range=colours)),

@@ -292,7 +292,7 @@ def value_at(place: float, domain: tuple[float, float], *, is_log: bool) -> floa
     return math.exp(at) if is_log else at
 
 
-def is_shown(series: Sequence[object]) -> bool:
+def needs_names(series: Sequence[object]) -> bool:
     """Return whether a figure needs names of its series."""
     return len(series) > 1
 

@@ -17,7 +17,7 @@ from figures.frame import (
     AltairChart,
     Frame,
     compose_panels,
-    is_shown,
+    needs_names,
     of_rows,
     text_at,
 )
@@ -209,7 +209,7 @@ class _Panel:
             for point in self.panel.points
         ]
         names = [*looks]
-        shown = legend(names, 2 * self.width, symbol=18) if is_shown(names) else None
+        shown = legend(names, 2 * self.width, symbol=18) if needs_names(names) else None
         colours, shapes = ([getattr(look, part) for look in looks.values()] for part in ("colour", "shape"))
         colour = alt.Color("group:N", legend=shown, scale=alt.Scale(domain=names, range=colours))
         shape = alt.Shape("group:N", legend=shown, scale=alt.Scale(domain=names, range=shapes))

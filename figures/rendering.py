@@ -89,6 +89,11 @@ def svg(chart: alt.TopLevelMixin | str, scheme: Scheme = "light") -> str:
     return PLACES.sub(lambda place: LONG.sub(lambda number: f"{float(number[0]):.2f}", place[0]), whole)
 
 
+def page_svg(chart: alt.TopLevelMixin | str) -> str:
+    """Render a chart for a page or a file to take: in half its size, and with the widths of its texts."""
+    return bare(with_widths(svg(chart)))
+
+
 def with_widths(drawing: str) -> str:
     """Return a drawing whose texts have their widths, so that none is cut or covers another on a machine
     without its font, whose letters are wider.

@@ -194,7 +194,7 @@ def name_ends(
     middles = spread([places[name] for name in ordered], heights, within=height)
     drawn = []
     for name, each, middle in zip(ordered, lines, middles, strict=True):
-        # Of several lines, the first one's middle stands at the place.
+        # The middle of the first line stands at the place.
         y = middle - LEADING * TEXT * (len(each) - 1) / 2
         style: dict[str, Any] = {"color": looks[name].colour, "fontWeight": "bold"}
         at: dict[str, Any] = {"x": 0, "dx": -8, "align": "right"} if is_left else {"x": "width", "dx": 8}

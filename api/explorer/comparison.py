@@ -124,7 +124,7 @@ class Panel:
         return tuple((iw, iw * self.choice.mss) for iw in self.choice.windows)
 
     @property
-    def drawn(self) -> list[Curve]:
+    def known(self) -> list[Curve]:
         """The curves that are known."""
         return [curve for curve in self.curves if curve.is_drawn]
 
@@ -162,7 +162,7 @@ class Panel:
     @property
     def title(self) -> str:
         """The finding: what fits into the usual window, or the medians."""
-        if not self.drawn:
+        if not self.known:
             return f"No size is known of {listed([*map(label, self.measures)])}"
         if self.choice.form == "quantiles":
             return self._state(
@@ -183,8 +183,8 @@ class Panel:
         self, of: Callable[[Curve], float], written: Callable[[float], str], *, one: str, several: str
     ) -> str:
         """Return a sentence of the value of each curve, or of many the least and the largest."""
-        ordered = sorted(self.drawn, key=of)
-        curves = self.drawn if len(self.drawn) <= NAMED else [ordered[0], ordered[-1]]
+        ordered = sorted(self.known, key=of)
+        curves = self.known if len(self.known) <= NAMED else [ordered[0], ordered[-1]]
         shared = noun(self.measures[0]) if len(self.measures) == 1 else ""
         if not shared and len(self.releases) > 1:
             shared = shared_head(self.measures)
@@ -197,7 +197,7 @@ class Panel:
             f"{written(of(curve))} " + (f"({curve.line.name})" if shared else f"of {curve.line.name}")
             for curve in curves
         ]
-        text = listed(values) if len(self.drawn) <= NAMED else f"from {values[0]} to {values[1]}"
+        text = listed(values) if len(self.known) <= NAMED else f"from {values[0]} to {values[1]}"
         text = several.format(values=f"{text} of {shared}" if shared else text)
         return text[:1].upper() + text[1:]
 
@@ -209,14 +209,14 @@ class Panel:
     @property
     def source(self) -> str:
         """What a copy of the figure says of itself."""
-        has_bands = self.choice.form == "cdf" and any(curve.interval_unknown is None for curve in self.drawn)
+        has_bands = self.choice.form == "cdf" and any(curve.interval_unknown is None for curve in self.known)
         bands = f". Bands: intervals of {stated(100 * CONFIDENCE, '%')} over sites" if has_bands else ""
         return f"firstflight, CC BY 4.0. IW: window of segments of {grouped(self.choice.mss)} bytes{bands}"
 
     @property
     def edges(self) -> list[int]:
         """Edges of the bins, and ends of the axis of sizes, in bytes."""
-        held = [curve.held for curve in self.drawn if curve.held]
+        held = [curve.held for curve in self.known if curve.held]
         return find_edges(held, [at for _, at in self.windows])
 
 
@@ -282,7 +282,7 @@ def to_draw(panel: Panel) -> Drawn:
     edges = panel.edges
     windows = [size_bytes for _, size_bytes in panel.windows]
     series: list[tuple[str, Sequence[Any]]] = []
-    for curve in panel.drawn:
+    for curve in panel.known:
         rows: Sequence[Any]
         if panel.choice.form == "histogram":
             rows = [(low, high, 100 * count / (curve.known or 1)) for low, high, count in curve.bins(edges)]
@@ -332,7 +332,7 @@ def as_csv(panels: Sequence[Panel]) -> str:
     writer = csv.writer(text)
     writer.writerow(COLUMNS[panels[0].choice.form])
     for panel in panels:
-        for curve in panel.drawn:
+        for curve in panel.known:
             line = curve.line
             for row in _rows(panel, curve):
                 of_items = (curve.known, curve.unknown, in_words(line.stratum))

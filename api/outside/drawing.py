@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from api import drawing
 from api.outside.larger_window import COMPARED, Measure
-from api.outside.years import PICTURED, Pair, RecordedSet, in_year, is_clearly, published_shares
+from api.outside.years import PICTURED, Pair, RecordedSet, clear_sign, in_year, published_shares
 from releases.outside.lines import draw_lines
 from releases.outside.points import Point
 from releases.outside.series import KINDS
@@ -35,7 +35,7 @@ def same_sites_rows(pair: Pair, kind: str = "all") -> list[SlopeRow]:
                 name=f"IW {iw}",
                 before=100 * (changes[-1].before or 0.0),
                 after=100 * (changes[-1].after or 0.0),
-                is_clear=is_clearly(changes, -1) or is_clearly(changes, 1),
+                is_clear=clear_sign(changes) != 0,
             )
         )
     return rows

@@ -15,6 +15,7 @@ from api.statistics.changes import read
 from api.stored.months import Variant
 from api.stored.open_releases import OpenReleases
 from api.stored.shelf import Shelf, Version
+from figures.findings import tell_change
 from recordings.pages.same_sites import are_joined, recorded_on, sites_of, values_of
 from recordings.pages.sets import SETS
 from releases.catalogue import Release
@@ -197,25 +198,20 @@ def longest_pair(pairs: Sequence[Pair], kind: str = "all") -> Pair | None:
     return next((pair for pair in across_years(pairs) if pair.of(kind)), None)
 
 
-def is_clearly(changes: Sequence[Change], sign: int) -> bool:
-    """Whether the intervals of changes, of which there is one for each way of counting headers, are all above
-    zero, or all below it for a sign of -1."""
+def clear_sign(changes: Sequence[Change]) -> int:
+    """Return -1 or 1 if the intervals of changes, of which there is one for each way of counting headers, are
+    all below or all above zero; else 0."""
     known = [change.change for change in changes if change.change]
-    return bool(known) and all(min(sign * change.lower, sign * change.upper) > 0 for change in known)
+    for sign in (-1, 1):
+        if known and all(min(sign * change.lower, sign * change.upper) > 0 for change in known):
+            return sign
+    return 0
 
 
 def finding(pair: Pair) -> str:
-    """What changed over the same sites, in a sentence that claims no more than the intervals do.
-
-    Windows of which the change is not clear are left out.
-    """
-    on = f"On the same {pair.sites('all')} sites"
-    for sign, word in ((-1, "fewer"), (1, "more")):
-        clear = [str(iw) for iw in PICTURED if is_clearly(pair.shares("all", iw), sign)]
-        if clear:
-            windows = " and ".join(filter(None, [", ".join(clear[:-1]), clear[-1]]))
-            return f"{on} {word} responses fit into {windows} segments than in {pair.before.date[:4]}"
-    return f"{on} it cannot be told whether fewer responses fit than in {pair.before.date[:4]}"
+    """What changed over the same sites, in a sentence."""
+    signs = {iw: clear_sign(pair.shares("all", iw)) for iw in PICTURED}
+    return tell_change(signs, sites=pair.sites("all"), year=pair.before.date[:4])
 
 
 @functools.cache

@@ -218,7 +218,7 @@ def _grown(few: Mapping[str, Any], many: Mapping[str, Any]) -> Iterable[tuple[st
         yield f"{what}, ms", few["pages_ms"][what], many["pages_ms"][what]
 
 
-# What a month costs, in docs/operations.md.
+# The table of docs/operations.md: what a month costs.
 
 MARKS = ("<!-- costs: begin -->\n", "<!-- costs: end -->\n")
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from figures.distributions import CdfSeries, cdf
 from figures.estimates import EstimateRow, bars
+from figures.findings import tell_change, tell_unfitting
 from figures.frame import DESK, AltairChart, Frame, Upright
 from figures.series import SlopeLine, slope
-from releases.formatting import NARROW, grouped, quantity
+from releases.formatting import quantity
 from reports.content import Published
 from reports.document.charts import draw_figure
 from reports.sections.shape import Column, Figure, Row, is_less, is_told
@@ -63,7 +64,7 @@ def _not_fitting(figure: Figure, report: Published, width: int) -> Iterator[Pict
     share = max((row[figure.y] for row in rows if row[figure.x] <= window), default=0.0)
     series = CdfSeries(name=str(first), steps=[(row[figure.x], row[figure.y]) for row in rows])
     frame = Frame(
-        title=f"{round(100 - share)}{NARROW}% of responses do not fit into ten segments",
+        title=tell_unfitting(share / 100, "responses", ASKED),
         subtitle=f"Share of {first} of at most so many bytes; upright, windows in segments.",
         source=figure.source,
         note=report.marks,
@@ -125,30 +126,31 @@ def _same_sites(
     since = next((row["since"] for row in whole if row["since"].startswith(SINCE)), None)
     if since is None or figure is None:
         return
-    # Of sizes with and without headers' text, the last are those with it.
-    by_window = {int(row["window"].removeprefix("IW ")): row for row in whole if row["since"] == since}
-    ordered = dict(sorted(by_window.items()))
+    ends: dict[int, list[Row]] = {}
+    for row in whole:
+        if row["since"] == since:
+            ends.setdefault(int(row["window"].removeprefix("IW ")), []).append(row)
+    signs = {window: _sign(of_window) for window, of_window in sorted(ends.items())}
+    # A window has a row for each way of counting headers; the last has them.
+    ordered = {window: ends[window][-1] for window in signs}
     now = str(figure.rows[-1][figure.series or ""]).removeprefix("in ")
-    sites = f"the same {grouped(next(iter(ordered.values()))['sites'])} sites\u2019 responses"
-    changes = [(window, row["change"]) for window, row in ordered.items() if is_told(row["change"])]
-    title = f"How much of {sites} fits, in {since[:4]} and {now[:4]}"
-    if changes and all(change["estimate"] < 0 for _, change in changes):
-        *firsts, last = (str(window) for window, _ in changes)
-        windows = f"{', '.join(firsts)} and {last} hold" if firsts else f"{last} holds"
-        title = f"IW {windows} less of {sites} than in {since[:4]}"
     frame = Frame(
-        title=title,
+        title=tell_change(signs, sites=next(iter(ordered.values()))["sites"], year=since[:4]),
         subtitle="Mean over sites of the share that fits; dashed if chance may explain the change.",
         source=figure.source,
         note=report.marks,
         width=width,
     )
     lines = [
-        SlopeLine(
-            name=f"IW {window}", before=row["before"], after=row["now"], is_clear=is_told(row["change"])
-        )
+        SlopeLine(name=f"IW {window}", before=row["before"], after=row["now"], is_clear=signs[window] != 0)
         for window, row in ordered.items()
     ]
     chart = slope(frame, lines, before=since[:7], after=now)
     columns = next(table.columns for table in report.tables() if table.id == "same-sites-shares")
     yield Picture(id="same-sites", chart=chart, columns=columns, rows=[*ordered.values()])
+
+
+def _sign(rows: Sequence[Row]) -> int:
+    """Return -1 or 1 if every row's change is told and has this sign; else 0."""
+    signs = {(1 if row["change"]["estimate"] > 0 else -1) if is_told(row["change"]) else 0 for row in rows}
+    return signs.pop() if len(signs) == 1 else 0

@@ -7,7 +7,7 @@ from typing import Any
 from altair.utils.schemapi import debug_mode
 
 from figures.frame import DESK, PHONE
-from figures.rendering import bare, fit_slide, for_both_schemes, png, rasterise, svg, vega_lite, with_widths
+from figures.rendering import fit_slide, for_both_schemes, page_svg, png, rasterise, vega_lite
 from releases.catalogue import Release
 from replay.runs import replay_folder
 from reports.content import FORMAT_VERSION, Published, canonical, content_digest, parse_content, schema
@@ -61,9 +61,9 @@ def write_report(
     figures: dict[str, str] = {}
     drawn: dict[str, Drawn] = {}
     for done, (name, chart) in enumerate(charts.items(), 1):
-        figures[name] = bare(with_widths(svg(in_page[name])))
+        figures[name] = page_svg(in_page[name])
         drawn[name] = Drawn(
-            svg=for_both_schemes(bare(with_widths(svg(chart)))),
+            svg=for_both_schemes(page_svg(chart)),
             png=png(chart, width=PNG_WIDTH),
             vega_lite=chart,
         )
@@ -86,8 +86,8 @@ def write_report(
 def _write_brief(folder: Path, report: Published, brief: Brief) -> None:
     """Write the brief as a page and as PDF, and the slide."""
     with debug_mode(False):
-        wide, narrow = (bare(with_widths(svg(draw_plane(report, brief, width)))) for width in (DESK, PHONE))
-        slide = fit_slide(bare(svg(draw_plane(report, brief, SLIDE_DRAWING, is_slide=True))), *SLIDE)
+        wide, narrow = (page_svg(draw_plane(report, brief, width)) for width in (DESK, PHONE))
+        slide = fit_slide(page_svg(draw_plane(report, brief, SLIDE_DRAWING, is_slide=True)), *SLIDE)
     page = render_brief(brief, wide=wide, narrow=narrow)
     (folder / "brief.html").write_text(page, encoding="utf-8")
     (folder / "brief.pdf").write_bytes(brief_pdf(brief, figure=wide))
@@ -101,7 +101,7 @@ def _write_pictures(folder: Path, report: Published) -> None:
     with debug_mode(False):
         drawn = [(picture, vega_lite(picture.chart)) for picture in draw_pictures(report)]
     for picture, chart in drawn:
-        drawing = bare(with_widths(svg(chart)))
+        drawing = page_svg(chart)
         texts = {
             "svg": for_both_schemes(drawing),
             "vl.json": chart,

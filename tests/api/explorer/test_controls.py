@@ -116,6 +116,7 @@ def test_every_control_of_the_form_is_among_those_that_are_changed(
 ) -> None:
     of_controls = {"by", "figure", "crawl", "measure", *(field.name for field in FIELDS), "iw", "mss", "Show"}
     with open_page(browser, client_of_items, START) as page:
+        wait_for_figure(page)
         assert set(page.evaluate(CONTROLS)) == of_controls
     others = {"a release", "a measure without a known size", "all protocols"}
     assert len(CHANGES) == len(of_controls) + len(others)

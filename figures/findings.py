@@ -1,0 +1,35 @@
+"""Titles of figures that the report and the service both draw, by their numbers; none claims more than its
+intervals do."""
+
+from collections.abc import Mapping
+
+from releases.formatting import grouped, quantity
+
+
+def tell_unfitting(share: float, measure: str, iw: int) -> str:
+    """Say how much does not fit into a window, by the share that fits, from 0 to 1.
+
+    >>> tell_unfitting(0.621, "responses", 10).replace("\\u202f", " ")
+    '38 % of responses do not fit into 10 segments'
+    """
+    return f"{quantity(100 * (1 - share), '%', 2)} of {measure} do not fit into {iw} segments"
+
+
+def tell_change(signs: Mapping[int, int], *, sites: int, year: str) -> str:
+    """Say into which windows fewer or more responses of the same sites fit than in an earlier year.
+
+    `signs` has for each window -1 or 1 if the share is clearly smaller or larger by every way of counting
+    headers, else 0; windows of which it is not clear are left out.
+
+    >>> tell_change({3: -1, 10: 0, 30: -1}, sites=28, year="2019")
+    'On the same 28 sites fewer responses fit into 3 and 30 segments than in 2019'
+    >>> tell_change({10: 0}, sites=28, year="2019")
+    'On the same 28 sites it cannot be told whether fewer responses fit than in 2019'
+    """
+    on = f"On the same {grouped(sites)} sites"
+    for sign, word in ((-1, "fewer"), (1, "more")):
+        *firsts, last = ["", *(str(iw) for iw, clear in signs.items() if clear == sign)]
+        if last:
+            windows = " and ".join(filter(None, [", ".join(filter(None, firsts)), last]))
+            return f"{on} {word} responses fit into {windows} segments than in {year}"
+    return f"{on} it cannot be told whether fewer responses fit than in {year}"
