@@ -74,7 +74,8 @@ CHANGES: dict[str, Callable[[Page], Any]] = {
 """Each control with a change of it, one after the other."""
 
 CONTROLS = (
-    "[...document.forms[0].querySelectorAll('input, select, button')].map(one => one.name || one.innerText)"
+    "[...document.querySelectorAll('form.choice :is(input, select, button)')]"
+    ".map(one => one.name || one.innerText)"
 )
 
 
