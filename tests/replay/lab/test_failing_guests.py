@@ -3,6 +3,7 @@
 These tests boot the kernel.
 """
 
+import contextlib
 import fcntl
 import os
 import signal
@@ -115,6 +116,27 @@ def test_a_guest_that_dies_or_hangs_costs_one_cell_and_another_does_the_rest(
     assert lost_one(hung, calm, "said nothing for 5 s")
     assert len(guests) == 1 + 2 + 2
     assert all(process.poll() is not None for process in guests)
+
+
+class NoteScheduling:
+    """Notes after each cell how the CPU's time is given to the newest guest."""
+
+    def __init__(self, guests: list[subprocess.Popen[str]]) -> None:
+        self.guests = guests
+        self.noted: set[int] = set()
+
+    def update(self, n: float = 1, /) -> None:
+        """Note it once; a guest that has ended is not asked."""
+        with contextlib.suppress(ProcessLookupError):
+            self.noted.add(os.sched_getscheduler(self.guests[-1].pid))
+
+
+def test_other_programs_go_before_a_guest_whose_clock_is_virtual(
+    lab: Lab, guests: list[subprocess.Popen[str]]
+) -> None:
+    scheduling = NoteScheduling(guests)
+    replay(lab, cells(windows=(3, 10)), guests=1, progress=scheduling)
+    assert scheduling.noted == {os.SCHED_BATCH}
 
 
 def test_a_guest_ends_with_whoever_started_it_and_the_next_one_clears_up(lab: Lab) -> None:
