@@ -27,7 +27,8 @@ function darken(colours) {
 
 // Says the values at the pointer beside it, but for the place along an axis.
 function tell(stage, readout, event, value) {
-  if (!value && event.pointerType === "touch") return; // a finger that is lifted has read nothing yet
+  // What a finger asked for stays when it is lifted; browsers then send the leaving of a mouse, too.
+  if (!value && stage.dataset.pointer === "touch") return;
   readout.hidden = !value;
   if (!value) return;
   const said = Object.entries(value).filter(([name]) => name !== "at");
@@ -45,6 +46,7 @@ function followKeys(stage, drawing, readout) {
   let at = null;
   stage.addEventListener("focusout", () => { readout.hidden = true; });
   drawing.addEventListener("pointerdown", event => event.target.dispatchEvent(new PointerEvent("pointermove", event)));
+  drawing.addEventListener("pointermove", event => { stage.dataset.pointer = event.pointerType; }, { capture: true });
   stage.addEventListener("keydown", event => {
     const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!way && event.key !== "Escape") return;

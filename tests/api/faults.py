@@ -34,7 +34,7 @@ least => {
 
 
 LOADED = """
-() => [...document.images].every(image => {
+() => matchMedia(`(width: ${innerWidth}px)`).matches && [...document.images].every(image => {
     const fits = source => !source.media || matchMedia(source.media).matches;
     const source = [...(image.closest("picture")?.querySelectorAll("source") ?? [])].find(fits);
     const wanted = source ? new URL(source.srcset.split(" ")[0], document.baseURI).href : image.currentSrc;
@@ -42,7 +42,7 @@ LOADED = """
 })
 """
 """Whether each image has loaded the drawing that is for this screen,
-which a browser fetches after the screen has changed."""
+which a browser asks for some time after the screen has changed."""
 
 SHRUNK = """
 least => [...document.images]

@@ -21,6 +21,7 @@ def test_the_printed_explorer_has_no_form_no_button_and_no_links_to_files(
         def visible(selector: str) -> bool:
             return any(one.is_visible() for one in page.locator(selector).all())
 
+        page.locator("form.choice").wait_for()
         assert [visible(control) for control in CONTROLS] == [True, True, True]
         page.emulate_media(media="print")
         assert [visible(control) for control in CONTROLS] == [False, False, False]
