@@ -29,7 +29,9 @@ def wait_for_width(page: Page) -> None:
     )
 
 
-LEAVE = "([x, y]) => document.elementFromPoint(x, y).dispatchEvent(new MouseEvent('mouseout', {bubbles: true}))"
+LEAVE = """
+([x, y]) => document.elementFromPoint(x, y).dispatchEvent(new MouseEvent("mouseout", { bubbles: true }))
+"""
 """JavaScript that lets a mouse leave what is drawn at a place."""
 
 
