@@ -22,12 +22,12 @@ from releases import withdrawing
 from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, iter_versions
 from releases.mentions import mentions
 from releases.publish import publish, withdraw
-from releases.withdrawing import REASON
 from schema.crawls import CrawlName, name_of
 from schema.tables import Crawl
 from storage import backup, data_lock, erasing, report_versions
 from storage.crawls import crawls
 from storage.erasing import Found
+from storage.notices import ERASED
 from storage.report_versions import ReportVersion
 from storage.signatures import Signer
 from storage.staging import put_file_in_place
@@ -123,7 +123,7 @@ def erase(where: ErasurePlaces, journal: Journal) -> Iterator[str]:
         shutil.rmtree(path)
         yield f"{path.relative_to(settings.data_dir)} was made with it and is removed: make it again"
     for version in _find_reports(settings, site):
-        report_versions.erase(version, reason=REASON, date=_format_today(), signer=where.signer)
+        report_versions.erase(version, reason=ERASED, date=_format_today(), signer=where.signer)
         yield (
             f"version {version.number} of the report for {version.year} was made with it and is erased: "
             "make the next"

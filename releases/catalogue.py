@@ -7,7 +7,7 @@ releases/month=2026-11/device=desktop/vantage=local/arm=tcp/kind=localweb/versio
     (releases/descriptions/write.py): croissant.json CITATION.cff dictionary.html changelog.md
     data-changelog.md method.md sample.csv
 
-A withdrawn version holds only tombstone.json.
+A withdrawn version holds only tombstone.json (storage/notices.py).
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ from schema.authors import Author
 from schema.crawls import CrawlName
 from schema.recorded import is_recorded
 from storage.exhaustion import reraise_exhaustion
+from storage.notices import Withdrawal, read_withdrawal
 from storage.sums import MANIFEST, checksum_of
-
-TOMBSTONE = "tombstone.json"
 
 RECORDING = "recording.json"
 """File that says whence the pages of a recorded release are, what of them is inferred, and their limits."""
@@ -170,6 +169,7 @@ class Withdrawn:
     path: Path
     crawl: CrawlName
     version: int
+    withdrawal: Withdrawal
 
 
 def release_folders(root: Path) -> list[Path]:
@@ -204,13 +204,8 @@ def read_version(folder: Path) -> Release | Damaged | Withdrawn:
     parts = [part.split("=", 1) for part in folder.parts[-6:]]
     crawl = CrawlName(**dict(parts[:-1]))
     version = int(parts[-1][1])
-    try:
-        names = [path.name for path in folder.iterdir()]
-    except OSError as exc:  # missing or unreadable: damaged, since the manifest cannot be read either
-        reraise_exhaustion(exc)
-        names = []
-    if names == [TOMBSTONE]:
-        return Withdrawn(path=folder, crawl=crawl, version=version)
+    if (withdrawal := read_withdrawal(folder)) is not None:
+        return Withdrawn(path=folder, crawl=crawl, version=version, withdrawal=withdrawal)
     try:
         release = read_release(folder)
     except ReleaseError as exc:

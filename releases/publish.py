@@ -13,7 +13,8 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import fs
 
-from releases.catalogue import TOMBSTONE, Release, ReleaseError
+from releases.catalogue import Release, ReleaseError
+from storage.notices import TOMBSTONE
 from storage.sums import MANIFEST, SIGNATURE, SUMS, broken_sums, sums_of
 
 CHUNK_BYTES = 1024 * 1024

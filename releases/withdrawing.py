@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from releases import parquet
 from releases.build import finish, new_folder, packets_of, write_computed
-from releases.catalogue import RECORDING, TOMBSTONE, Release, read_version, release_folders
+from releases.catalogue import RECORDING, Release, read_version, release_folders
 from releases.descriptions.documents import SNAPSHOTS
 from releases.descriptions.history import extend_history
 from releases.measures import open_database
@@ -20,6 +20,7 @@ from releases.observations import table_of
 from releases.strata.party import list_version
 from schema.crawls import CrawlName
 from schema.tables import OBSERVATIONS, RELEASED, Base, Site
+from storage.notices import ERASED, TOMBSTONE
 from storage.signatures import Signer
 from storage.staging import flush, put_file_in_place
 from storage.sums import MANIFEST, sums_now
@@ -29,9 +30,6 @@ MATCHES = "regexp_matches"
 """DuckDB's function that matches text with a regular expression."""
 
 BATCH_ROWS = 65_536
-
-REASON = "a site was withdrawn"
-"""The reason that a tombstone states."""
 
 
 def has_site(release: Release, site: SiteWithdrawal) -> bool:
@@ -81,7 +79,7 @@ def without_site(
             files=sums_now(folder),
             packets=packets_of(folder / "connection.parquet"),
             public_suffix_list=list_version(),
-            history=extend_history(release.manifest, version=version, reason=REASON),
+            history=extend_history(release.manifest, version=version, reason=ERASED),
         )
         return finish(folder, manifest, place, signer=signer).release
 
@@ -132,7 +130,7 @@ def lay_tombstone(folder: Path, crawl: CrawlName, *, version: int) -> None:
 
 def tombstone(crawl: CrawlName, *, version: int) -> str:
     """Return the content of a tombstone: the withdrawn version, and nothing about the site."""
-    facts = {"crawl": dataclasses.asdict(crawl), "version": version, "withdrawn": REASON}
+    facts = {"crawl": dataclasses.asdict(crawl), "version": version, "withdrawn": ERASED}
     return json.dumps(facts, indent=2, sort_keys=True) + "\n"
 
 

@@ -1,8 +1,7 @@
-"""Versions of annual reports on disk, and the notices that withdraw them.
+"""Versions of annual reports on disk.
 
 reports/2026/v1/              a version: its files, manifest.json, SHA256SUMS, and SHA256SUMS.sig if signed
-reports/2026/v1-withdrawn/ the notice that withdraws it: manifest.json, SHA256SUMS,
-and SHA256SUMS.sig if signed
+reports/2026/v1-withdrawn/    the notice that withdraws it (storage/notices.py)
 reports/2026-edition/v1/      a version of the edition that a repository keeps: beside the folder's own report
 
 The files of a version never change; what is found out later lies beside them. A notice without its version
@@ -14,14 +13,14 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
-from storage.exhaustion import reraise_exhaustion
+from storage.notices import Withdrawal, facts_of, notice_of, read_withdrawal
 from storage.signatures import Signer
 from storage.staging import put_in_place, put_new
-from storage.sums import broken_sums, checksum_of, manifest_of, seal
+from storage.sums import checksum_of, seal
 
 PAGE = "index.html"
 CONTENT = "report.json"
@@ -31,8 +30,6 @@ EDITION = "-edition"
 
 FOLDER = re.compile(r"v([1-9][0-9]{0,3})(-withdrawn)?")
 YEAR = re.compile(rf"[0-9]{{4}}({EDITION})?")
-
-UNREADABLE = "the notice of withdrawal is damaged"
 
 
 class ReportVersionError(Exception):
@@ -57,16 +54,6 @@ class Publication:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Withdrawal:
-    """The notice that a version should not be used any more."""
-
-    reason: str
-    date: str | None
-    is_erased: bool
-    """True if the files of the version were removed."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class ReportVersion:
     """One version of a year's report, by the place of its files and of its notice."""
 
@@ -75,8 +62,6 @@ class ReportVersion:
     number: int
     folder: Path
     """Folder of its files; missing if the version was erased."""
-    notice: Path
-    """Folder of the notice that withdraws it; missing unless it was withdrawn."""
 
     def __str__(self) -> str:
         """Year and version, as `2026 v1`."""
@@ -91,6 +76,11 @@ class ReportVersion:
     def of_year(self) -> int:
         """The year that it is about."""
         return int(self.year.removesuffix(EDITION))
+
+    @property
+    def notice(self) -> Path:
+        """Folder of the notice that withdraws it; missing unless it was withdrawn."""
+        return notice_of(self.folder)
 
     @property
     def is_withdrawn(self) -> bool:
@@ -113,7 +103,7 @@ class ReportVersion:
     def publication(self) -> Publication:
         """The publication that its manifest states; only its number if the manifest is damaged."""
         try:
-            stated = msgspec.convert(_facts(self.folder).get("publication"), type=Publication)
+            stated = msgspec.convert(facts_of(self.folder).get("publication"), type=Publication)
         except msgspec.ValidationError:
             return Publication(version=self.number)
         return dataclasses.replace(stated, version=self.number)
@@ -121,34 +111,7 @@ class ReportVersion:
     @property
     def withdrawal(self) -> Withdrawal | None:
         """The notice that withdraws it; None without one. A damaged notice withdraws too."""
-        if not self.is_withdrawn:
-            return None
-        notice = {} if broken_sums(self.notice) else _facts(self.notice)
-        date = notice.get("date")
-        return Withdrawal(
-            reason=str(notice.get("reason", UNREADABLE)),
-            date=date if isinstance(date, str) else None,
-            is_erased=not self.is_there or notice.get("is_erased") is True,
-        )
-
-
-Standing = Literal["newest", "superseded", "withdrawn", "erased"]
-"""Standing of a version of a report among the versions of its year."""
-
-
-def standing(withdrawal: Withdrawal | None, *, is_newest: bool) -> Standing:
-    """Return how a version stands, by the notice that withdraws it and whether it is its year's newest."""
-    if withdrawal is not None:
-        return "erased" if withdrawal.is_erased else "withdrawn"
-    return "newest" if is_newest else "superseded"
-
-
-def _facts(folder: Path) -> dict[str, Any]:
-    try:
-        return manifest_of(folder)
-    except (OSError, ValueError) as exc:
-        reraise_exhaustion(exc)
-        return {}
+        return read_withdrawal(self.folder)
 
 
 def report_years(root: Path) -> list[str]:
@@ -171,12 +134,7 @@ def report_versions(folder: Path) -> list[ReportVersion]:
 
 
 def _version(folder: Path, number: int) -> ReportVersion:
-    return ReportVersion(
-        year=folder.name,
-        number=number,
-        folder=folder / f"v{number}",
-        notice=folder / f"v{number}-withdrawn",
-    )
+    return ReportVersion(year=folder.name, number=number, folder=folder / f"v{number}")
 
 
 def newest_version(versions: Sequence[ReportVersion]) -> ReportVersion | None:
@@ -194,7 +152,7 @@ def newest_version(versions: Sequence[ReportVersion]) -> ReportVersion | None:
 def put_editions(editions: Path, root: Path) -> None:
     """Copy the editions that a repository keeps, a folder a year, beside the reports below `root`."""
     for year in report_years(editions):
-        number = _facts(editions / year)["publication"]["version"]
+        number = facts_of(editions / year)["publication"]["version"]
         with put_new(_version(root / f"{year}{EDITION}", number).folder) as folder:
             shutil.copytree(editions / year, folder, dirs_exist_ok=True)
 

@@ -189,11 +189,11 @@ def newest_file(request: Request, shelf: ShelfDep, year: YearPath, name: str) ->
 
 
 def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response:
-    """A page of a version, with the line that says how the version stands."""
+    """A page of a version, with the line that says the status of the version."""
     path, _ = service_of(request).releases.file(report, name)
-    line = TEMPLATES.get_template("standing.html").render(
+    line = TEMPLATES.get_template("version_status.html").render(
         report=report,
-        standing=shelf.standing(report),
+        status=shelf.status(report),
         newest=shelf.report(report.year),
         citations=report_metadata(request, report).citations,
         later=[
@@ -232,10 +232,10 @@ def on_top(document: bytes, line: bytes) -> bytes:
 
 def _saved_name(shelf: Shelf, report: Report, name: str) -> str:
     """Name under which a browser saves a file of a version: it says which version,
-    and how the version stands.
+    and the status of the version.
 
     The name is the one thing about a published file that can change, and goes with the copy.
     """
-    stands = shelf.standing(report)
-    prefix = "" if stands == "newest" else f"{stands}-"
+    status = shelf.status(report)
+    prefix = "" if status == "newest" else f"{status}-"
     return f"{prefix}{report.year}-v{report.version}-{PurePosixPath(name).name}"

@@ -12,7 +12,7 @@ from releases.cdf import is_stated
 from releases.errata import Concerned
 from releases.initial_windows import WindowShare
 from releases.strata.bootstrap import CONFIDENCE
-from storage.report_versions import Standing
+from storage.notices import VersionStatus
 
 
 class AnswerModel(BaseModel):
@@ -298,7 +298,7 @@ class ReportVersionAnswer(SignedAnswer):
     version: int
     url: str
     """Its page, at an address that stays."""
-    standing: Standing
+    standing: VersionStatus
     date: str | None
     """Day of the publication; null if it is not known."""
     reason: str | None
@@ -330,7 +330,7 @@ class ReportAnswer(SignedAnswer):
 
     year: str
     version: int
-    standing: Standing
+    standing: VersionStatus
     """Withdrawn or erased if no version is in force."""
     url: str
     """An address that leads to the newest version."""

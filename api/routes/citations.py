@@ -145,7 +145,7 @@ def figure_page(
         "cited/figure.html",
         report=report,
         newest=shelf.report(year),
-        standing=shelf.standing(report),
+        status=shelf.status(report),
         id=figure,
         figure={"caption": "", "source": "", "query": "", **figures[figure]},
         figures=figures,

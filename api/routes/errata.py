@@ -48,7 +48,7 @@ def errata(request: Request, shelf: ShelfDep) -> Response:
         errata=[erratum for _, erratum in readable(shelf)],
         damaged=[notice.number for notice in shelf.errata if notice.damage],
         replaced=shelf.replaced,
-        withdrawn=[version for version in shelf.versions if version.is_withdrawn],
+        withdrawn=[version for version in shelf.versions if version.withdrawal],
         years=list(shelf.years),
     )
 

@@ -68,7 +68,7 @@ def aside(versions: Iterable[Version]) -> VersionsAside:
         damaged=[
             DamagedAnswer(**version.key, damage=version.damage) for version in versions if version.damage
         ],
-        withdrawn=[WithdrawnAnswer(**version.key) for version in versions if version.is_withdrawn],
+        withdrawn=[WithdrawnAnswer(**version.key) for version in versions if version.withdrawal],
     )
 
 
@@ -220,7 +220,7 @@ def report_answer(request: Request, shelf: Shelf, report: Report) -> ReportAnswe
 
     return ReportAnswer(
         **report.key,
-        standing=shelf.standing(report),
+        standing=shelf.status(report),
         url=link(request, "newest_report", year=report.year),
         json_url=url("report.json"),
         summary_url=url("summary.txt"),
@@ -237,7 +237,7 @@ def report_version(request: Request, shelf: Shelf, report: Report) -> ReportVers
     published = dataclasses.asdict(report.publication)
     return ReportVersionAnswer(
         url=link(request, "report_page", **report.key),
-        standing=shelf.standing(report),
+        standing=shelf.status(report),
         **published,
         withdrawn_on=report.withdrawal.date if report.withdrawal else None,
         withdrawn_because=report.withdrawal.reason if report.withdrawal else None,

@@ -105,7 +105,7 @@ class Inspection:
             crawl=release.crawl,
             version=release.version,
             release=release if isinstance(release, Release) else None,
-            is_withdrawn=isinstance(release, Withdrawn),
+            withdrawal=release.withdrawal if isinstance(release, Withdrawn) else None,
         )
 
     def _report(self, report: ReportVersion) -> Report:

@@ -8,14 +8,15 @@ import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from api.http.problems import Problem
 from releases.catalogue import Release
 from releases.errata import Erratum
 from schema.crawls import CrawlName
+from storage.notices import VersionStatus, Withdrawal, status_of
 from storage.progress import Progress
-from storage.report_versions import Publication, Standing, Withdrawal, standing
+from storage.report_versions import Publication
 from storage.signatures import Signature
 from storage.steps import Step
 
@@ -64,7 +65,8 @@ class Version(Volume):
     version: int
     release: Release | None
     """None if the manifest cannot be read or the version was withdrawn."""
-    is_withdrawn: bool = False
+    withdrawal: Withdrawal | None = None
+    """None unless the version was withdrawn."""
 
     @property
     def key(self) -> dict[str, Any]:
@@ -79,12 +81,12 @@ class Version(Volume):
     @property
     def is_sound(self) -> bool:
         """True if it was not withdrawn and nothing is known to be wrong with it."""
-        return not self.damage and not self.is_withdrawn
+        return not self.damage and self.withdrawal is None
 
     @property
     def readable(self) -> Release:
         """The release; Problem if it is damaged or was withdrawn."""
-        if self.is_withdrawn:
+        if self.withdrawal is not None:
             raise Problem(
                 "withdrawn", f"version {self.version} of {self.crawl} was withdrawn", see="/errata#withdrawn"
             )
@@ -147,7 +149,7 @@ class Shelf:
     def edition(self) -> str:
         """A hash of the releases and reports: shelves of the same edition serve the same bytes."""
         versions = [
-            (str(version.crawl), version.version, version.is_withdrawn, *version.facts)
+            (str(version.crawl), version.version, version.withdrawal, *version.facts)
             for version in self.versions
         ]
         reports = [
@@ -213,8 +215,7 @@ class Shelf:
 
     def newest(self, crawl: str) -> Version:
         """The newest version that was not withdrawn; a damaged one is not replaced by an older one."""
-        versions = self.matching(crawl)
-        return next((version for version in versions if not version.is_withdrawn), versions[0])
+        return in_force(self.matching(crawl))
 
     @functools.cached_property
     def newest_sound(self) -> list[Version]:
@@ -297,12 +298,11 @@ class Shelf:
 
         A damaged version is not replaced by an older one.
         """
-        versions = self.report_versions(year)
-        return next((version for version in versions if version.withdrawal is None), versions[0])
+        return in_force(self.report_versions(year))
 
-    def standing(self, report: Report) -> Standing:
-        """How a version of a report stands among the versions of its year."""
-        return standing(report.withdrawal, is_newest=report == self.report(report.year))
+    def status(self, report: Report) -> VersionStatus:
+        """The status of a version of a report among the versions of its year."""
+        return status_of(report.withdrawal, is_newest=report == self.report(report.year))
 
     def report_version(self, year: str, number: int) -> Report:
         """One version of a year's report."""
@@ -316,6 +316,14 @@ class Shelf:
             f"the report of {year} has no version {number}; there are: {numbers}",
             see=f"/reports/{year}/errata",
         )
+
+
+V = TypeVar("V", Version, Report)
+
+
+def in_force(versions: Sequence[V]) -> V:
+    """The first of `versions`, the highest first, that was not withdrawn; the highest if every one was."""
+    return next((version for version in versions if version.withdrawal is None), versions[0])
 
 
 def page(versions: Sequence[Version], *, after: str | None, limit: int) -> tuple[list[Version], str | None]:

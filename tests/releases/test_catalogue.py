@@ -14,6 +14,7 @@ from releases.catalogue import (
     releases,
 )
 from schema.crawls import CrawlName
+from storage.notices import Withdrawal
 from storage.sums import broken_sums
 from tests.factories.made_up_release import smallest_release
 
@@ -111,7 +112,10 @@ def test_a_tombstone_is_a_withdrawn_version_and_the_next_one_is_found(tmp_path: 
     for path in first.iterdir():
         path.unlink()
     (first / "tombstone.json").write_text("{}")
-    assert [*iter_versions(tmp_path)] == [Withdrawn(path=first, crawl=CrawlName(month="2026-11"), version=1)]
+    (withdrawn,) = iter_versions(tmp_path)
+    assert isinstance(withdrawn, Withdrawn)
+    assert (str(withdrawn.crawl), withdrawn.version) == ("2026-11.desktop.local.tcp.web", 1)
+    assert withdrawn.withdrawal == Withdrawal(reason="a site was withdrawn", date=None, is_erased=True)
     with pytest.raises(ReleaseError, match="no release of crawl"):
         find_release(tmp_path, "2026-11")
     second = smallest_release(tmp_path, CrawlName(month="2026-11"), version=2)

@@ -14,7 +14,7 @@ def test_a_version_is_withdrawn_as_soon_as_its_tombstone_exists(tmp_path: Path) 
     folder.parent.mkdir(parents=True)
     shutil.copytree(STORED, folder)
     withdrawing.lay_tombstone(folder, NAME, version=1)
-    assert read_version(folder) == Withdrawn(path=folder, crawl=NAME, version=1)
+    assert isinstance(read_version(folder), Withdrawn)
     (folder / "response.parquet").touch()  # as after a kill
     withdrawing.finish_tombstones(tmp_path)
     assert [path.name for path in folder.iterdir()] == ["tombstone.json"]

@@ -10,16 +10,15 @@ import click
 from firstflight.commands.options import AS_JSON, OF_YEAR, VERSION, YEAR, Statement, show
 from firstflight.errors import one_line
 from firstflight.settings import Settings
+from storage.notices import Withdrawal, status_of
 from storage.report_versions import (
     EDITION,
     ReportVersion,
     ReportVersionError,
-    Withdrawal,
     all_report_versions,
     find_version,
     newest_version,
     report_versions,
-    standing,
     withdraw,
 )
 from storage.signatures import SigningFailed, state
@@ -58,7 +57,7 @@ def _by_year(settings: Settings, year: int | None) -> Iterable[Sequence[ReportVe
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class VersionFacts:
-    """The facts of a version of a report, and its standing among the versions of its year."""
+    """The facts of a version of a report, and its status among the versions of its year."""
 
     year: int
     is_edition: bool
@@ -83,7 +82,7 @@ class VersionFacts:
             year=version.of_year,
             is_edition=version.is_edition,
             **dataclasses.asdict(version.publication),
-            standing=standing(version.withdrawal, is_newest=version == newest_version(siblings)),
+            standing=status_of(version.withdrawal, is_newest=version == newest_version(siblings)),
             withdrawal=version.withdrawal,
             is_damaged=version.is_there and bool(find_misstated(version.folder)),
             signature=str(state(version.folder, settings.allowed_signers)) if version.is_there else None,
