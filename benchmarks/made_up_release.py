@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from releases.catalogue import Edition, Manifest, Release
+from releases.catalogue import Manifest, Release, VersionRecord
 from releases.strata.party import list_version
 from schema.crawls import CrawlName
 from schema.recorded import released_schema
@@ -39,7 +39,7 @@ def seal_release(folder: Path, crawl: CrawlName, rows: Mapping[str, int]) -> Rel
         rows=dict(rows),
         files=sums_now(folder),
         packets={},
-        history=(Edition(version=1, date=None, reason=None),),
+        history=(VersionRecord(version=1, date=None, reason=None),),
         public_suffix_list=list_version(),
     )
     seal(folder, manifest.facts)

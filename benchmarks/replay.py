@@ -20,7 +20,7 @@ from replay.networks.copula import PAPER_PROFILES
 from replay.networks.profiles import Profile
 from replay.published import cs244
 from replay.recipes.page_recipe import Object, Origin, Recipe
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.policy import at_once
 from replay.runs.races import Race, race
 from replay.runs.run import replay
@@ -209,7 +209,9 @@ def two_guest_speedup(lab: Lab) -> float:
 
 def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> PageLoads:
     """Run forty page loads over one profile."""
-    cells = plan([real_page(site) for site in PAGES], [profile], policies=at_once(*WINDOWS), seeds=SEEDS)
+    cells = make_cells(
+        [real_page(site) for site in PAGES], [profile], policies=at_once(*WINDOWS), seeds=SEEDS
+    )
     with measure_cost() as cost:
         states = replay(lab, cells, guests=1).table["state"].to_pylist()
     return PageLoads(

@@ -14,10 +14,10 @@ from sqlalchemy import Engine, func, select
 from releases import parquet
 from releases.catalogue import (
     Damaged,
-    Edition,
     Manifest,
     Release,
     ReleaseError,
+    VersionRecord,
     Withdrawn,
     iter_versions,
     read_version,
@@ -225,7 +225,7 @@ def make_manifest(
     crawl: Mapping[str, Any],
     folder: Path,
     *,
-    history: tuple[Edition, ...],
+    history: tuple[VersionRecord, ...],
     rows: dict[str, int],
     list_checksum: str,
     authors: tuple[Author, ...],

@@ -37,7 +37,7 @@ class ReleaseError(Exception):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Edition:
+class VersionRecord:
     """When and why a version of a release was made."""
 
     version: int
@@ -67,7 +67,7 @@ class ReleaseFacts:
     """Number of rows by table."""
     packets: dict[str, int]
     """storage.packet_audit.PacketAudit of the connections."""
-    history: tuple[Edition, ...]
+    history: tuple[VersionRecord, ...]
     """This version and those before it, the first one first."""
     public_suffix_list: str
     """Version of the Public Suffix List by which items are of first or third parties."""
@@ -96,7 +96,7 @@ class Manifest(ReleaseFacts):
         return facts
 
     @property
-    def edition(self) -> Edition:
+    def record(self) -> VersionRecord:
         """When and why this version was made."""
         return self.history[-1]
 

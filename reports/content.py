@@ -32,7 +32,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 CLOSED = (
     "Answer", "Confidence", "KeyNumber", "Deciding",
-    "Section", "Paragraph", "Reference", "Figure", "Table", "Column", "Line",
+    "Section", "Paragraph", "Reference", "Figure", "Table", "Column", "ReferenceLine",
 )  # fmt: skip
 """Shapes that have no other fields than the declared ones."""
 

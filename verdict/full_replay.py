@@ -13,7 +13,7 @@ from replay.networks.profiles import Population, Profile
 from replay.networks.representatives import choose_representatives
 from replay.networks.stored_populations import find_population
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import Cell, plan, sample
+from replay.runs.cells import Cell, make_cells, sample
 from replay.runs.conditions import Conditions
 from replay.runs.parts import plan_of
 from replay.runs.replay_folder import plan_facts
@@ -52,7 +52,7 @@ def plan_replay(
         file.loaded,
         file.combinations(),
     )
-    cells = plan(pages, profiles, policies=policies, seeds=file.seeds, conditions=arms)
+    cells = make_cells(pages, profiles, policies=policies, seeds=file.seeds, conditions=arms)
     if file.everyone_pages:
         planned = {cell.id for cell in cells}
         others = everyone_cells(sample(pages, file.everyone_pages), profiles, file)
@@ -76,8 +76,8 @@ def everyone_cells(recipes: Sequence[Recipe], profiles: Sequence[Profile], file:
     another route, one seed each."""
     half, alias = Conditions(neighbours=HALF_LOADED), Conditions(alias=True)
     return [
-        *plan(recipes, profiles, policies=file.loaded, seeds=1, conditions=[half]),
-        *plan(recipes, profiles, policies=[file.rule.incumbent], seeds=1, conditions=[alias]),
+        *make_cells(recipes, profiles, policies=file.loaded, seeds=1, conditions=[half]),
+        *make_cells(recipes, profiles, policies=[file.rule.incumbent], seeds=1, conditions=[alias]),
     ]
 
 

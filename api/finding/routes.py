@@ -151,9 +151,9 @@ def _entries(request: Request, shelf: Shelf) -> Iterator[Entry]:
             yield Entry(
                 url=link(request, "release_page", **version.key),
                 title=f"Release {version.crawl}, version {version.version}",
-                summary=manifest.edition.reason
+                summary=manifest.record.reason
                 or f"{rows.get('visit', 0)} visits, {rows.get('response', 0)} responses.",
-                day=manifest.edition.date or f"{version.crawl.month}-01",
+                day=manifest.record.date or f"{version.crawl.month}-01",
             )
     for report in shelf.reports:
         answer = answer_of(report)

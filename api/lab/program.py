@@ -35,7 +35,7 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
 from replay.recipes.recorded import recipe_of
-from replay.runs.cells import Cell, plan
+from replay.runs.cells import Cell, make_cells
 from replay.runs.conditions import PLAIN
 from replay.runs.guests import guest_for
 from replay.runs.policy import Policy, at_once
@@ -129,7 +129,7 @@ class Counter:
 
 def replay_page(lab: Lab, page: PageLoad, recipe: Recipe, networks: Sequence[Profile]) -> PageReplay:
     """Load the page over each network at each window, in one guest; GuestFailed if it ends too early."""
-    cells = plan([recipe], networks, policies=at_once(*WINDOWS), seeds=SEEDS, conditions=(PLAIN,))
+    cells = make_cells([recipe], networks, policies=at_once(*WINDOWS), seeds=SEEDS, conditions=(PLAIN,))
     # By seed last: the guest's calibration comes first, and the loads that are drawn right after it.
     guest = guest_for(sorted(cells, key=lambda cell: cell.seed))
     guest.run(lab, progress=Counter(len(cells)), responses=True)

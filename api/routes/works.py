@@ -80,7 +80,7 @@ def release_metadata(request: Request, version: Version) -> Metadata:
         checksum=version.checksum,
         checksum_of="of the release's SHA256SUMS",
         signature=signed(version.signature) + unchecked,
-        reason=version.readable.manifest.edition.reason or "",
+        reason=version.readable.manifest.record.reason or "",
         citations=forms_of(request, work, "cite_release", **version.key),
     )
 

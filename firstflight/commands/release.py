@@ -46,7 +46,7 @@ class PrintedFacts:
         return cls(
             crawl=str(manifest.crawl),
             version=manifest.version,
-            reason=manifest.edition.reason,
+            reason=manifest.record.reason,
             checksum=release.checksum,
             bytes=sum(path.stat().st_size for path in release.path.iterdir()),
             rows=manifest.rows,

@@ -91,7 +91,7 @@ def cite_release(
     """
     ours = manifest.authors or (MAINTAINERS,)
     derived = f"derived by {'; '.join(tool.inverted for tool in ours)}, " if manifest.recorded_by else ""
-    crawl, date = manifest.crawl, manifest.edition.date
+    crawl, date = manifest.crawl, manifest.record.date
     is_illustrative = crawl.kind != "web" and not is_recorded(crawl.kind)
     marks = (
         " (illustrative)"

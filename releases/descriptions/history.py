@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from releases.catalogue import Edition, Manifest, Release, ReleaseError, iter_versions, read_version
+from releases.catalogue import Manifest, Release, ReleaseError, VersionRecord, iter_versions, read_version
 from schema.crawls import CrawlName
 
 
-def version_history(root: Path, crawl: CrawlName, *, version: int, reason: str | None) -> tuple[Edition, ...]:
+def version_history(
+    root: Path, crawl: CrawlName, *, version: int, reason: str | None
+) -> tuple[VersionRecord, ...]:
     """Return the history up to `version`, which is to be built below `root` for a reason.
 
     That of a version which exists is its own, so that it can be built again and compared; another `reason`
@@ -23,26 +25,26 @@ def version_history(root: Path, crawl: CrawlName, *, version: int, reason: str |
         return existing.manifest.history
     if version > 1 and reason is None and existing is None:
         raise ReleaseError(f"version {version} of {crawl} needs a reason: say by --reason why it is made")
-    known: dict[int, Edition] = {}
+    known: dict[int, VersionRecord] = {}
     for release in iter_versions(root):
         if release.crawl == crawl and release.version < version:
-            known[release.version] = Edition(version=release.version, date=None, reason=None)
+            known[release.version] = VersionRecord(version=release.version, date=None, reason=None)
             known |= (
                 {it.version: it for it in release.manifest.history} if isinstance(release, Release) else {}
             )
     day = (
-        existing.manifest.edition.date if isinstance(existing, Release) else _today() if version > 1 else None
+        existing.manifest.record.date if isinstance(existing, Release) else _today() if version > 1 else None
     )
-    itself = Edition(version=version, date=day, reason=reason)
+    itself = VersionRecord(version=version, date=day, reason=reason)
     return (*(known[number] for number in sorted(known)), itself)
 
 
-def extend_history(manifest: Manifest, *, version: int, reason: str) -> tuple[Edition, ...]:
+def extend_history(manifest: Manifest, *, version: int, reason: str) -> tuple[VersionRecord, ...]:
     """Return the history of a version that is made of the release with this manifest."""
-    return (*manifest.history, Edition(version=version, date=_today(), reason=reason))
+    return (*manifest.history, VersionRecord(version=version, date=_today(), reason=reason))
 
 
-def add_date(history: tuple[Edition, ...], folder: Path) -> tuple[Edition, ...]:
+def add_date(history: tuple[VersionRecord, ...], folder: Path) -> tuple[VersionRecord, ...]:
     """Return the history of the release in `folder`, with the day of a first version:
     that on which its crawl was sealed."""
     if history[-1].date is not None:

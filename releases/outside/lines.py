@@ -9,7 +9,7 @@ from releases.outside.series import BREAKS, KINDS, Break
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
+class SeriesLine:
     """Points of one series, client and scope."""
 
     series: str
@@ -21,7 +21,7 @@ class Line:
     """Breaks within the line's time."""
 
 
-def draw_lines(points: Sequence[Point], series: str) -> list[Line]:
+def draw_lines(points: Sequence[Point], series: str) -> list[SeriesLine]:
     """Return the lines of a series, by client and scope."""
     groups: dict[tuple[str, str], list[Point]] = {}
     for point in points:
@@ -30,7 +30,7 @@ def draw_lines(points: Sequence[Point], series: str) -> list[Line]:
     return [draw_line(series, client, scope, own) for (client, scope), own in sorted(groups.items())]
 
 
-def draw_line(series: str, client: str, scope: str, own: Sequence[Point]) -> Line:
+def draw_line(series: str, client: str, scope: str, own: Sequence[Point]) -> SeriesLine:
     """Return one line of points in the order of their dates."""
     is_yearly = KINDS[series].is_yearly
     first, last = own[0].date, own[-1].date
@@ -52,4 +52,4 @@ def draw_line(series: str, client: str, scope: str, own: Sequence[Point]) -> Lin
             for begin, end in itertools.pairwise(dates)
         )
         pieces = [piece for piece in between if piece]
-    return Line(series=series, client=client, scope=scope, pieces=tuple(pieces), breaks=breaks)
+    return SeriesLine(series=series, client=client, scope=scope, pieces=tuple(pieces), breaks=breaks)

@@ -13,7 +13,7 @@ from replay.lab.guest_process import Lab, usable_cpus
 from replay.networks.mlab.joint import Floats
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import PLAIN
 from replay.runs.guests import GuestProgress
 from replay.runs.policy import at_once
@@ -64,7 +64,7 @@ def measure(
 ) -> Rows:
     """Return the rows of all loads of the pages over a data centre's networks."""
     networks = inputs.networks(center)
-    cells = plan(pages, networks, policies=at_once(*windows), seeds=seeds, conditions=[CONDITIONS])
+    cells = make_cells(pages, networks, policies=at_once(*windows), seeds=seeds, conditions=[CONDITIONS])
     return replay(lab, cells, guests=len(usable_cpus()), progress=progress).rows
 
 

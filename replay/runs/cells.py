@@ -101,7 +101,7 @@ class Cell:
         return f"cell {self.id} {page} {self.random_state} {others} {at_most}"
 
 
-def plan(
+def make_cells(
     recipes: Sequence[Recipe],
     profiles: Sequence[Profile],
     *,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reports.sections.shape import Column, Figure, Line, Row, Section, Table
+from reports.sections.shape import Column, Figure, ReferenceLine, Row, Section, Table
 from verdict.calibration import CENTERS, FACTOR, BackCastFinding
 from verdict.rule import UNITS
 
@@ -116,9 +116,9 @@ def backcast_figure(content: Data) -> Iterator[Figure]:
         is_published=True,
         query=AGAIN,
         lines=(
-            Line(value=1 / FACTOR, label="half"),
-            Line(value=1.0, label="equal"),
-            Line(value=FACTOR, label="twice"),
+            ReferenceLine(value=1 / FACTOR, label="half"),
+            ReferenceLine(value=1.0, label="equal"),
+            ReferenceLine(value=FACTOR, label="twice"),
         ),
         is_logarithmic=True,
     )

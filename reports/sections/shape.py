@@ -59,7 +59,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ReferenceLine:
     """A line across a figure, at a value of the measured axis."""
 
     value: float
@@ -89,7 +89,7 @@ class Figure:
     """True if it is not of this report's pages: it does not bear the marks of their numbers."""
     series: str | None = None
     """Column that tells curves apart."""
-    lines: tuple[Line, ...] = ()
+    lines: tuple[ReferenceLine, ...] = ()
     bands: tuple[Row, ...] = ()
     """Intervals along the curves: rows whose vertical value is an interval."""
     is_logarithmic: bool = False

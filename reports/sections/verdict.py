@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from releases.formatting import NARROW, grouped, quantity, range_text, stated
 from releases.interval import Interval
 from replay.runs.policy import AT_ONCE, Policy
-from reports.sections.shape import Column, Figure, Line, Row, Section, Table, interval
+from reports.sections.shape import Column, Figure, ReferenceLine, Row, Section, Table, interval
 from verdict.estimates import GAIN, MILLISECONDS, PARTS, RESENT, name_of
 from verdict.ledger import LedgerRow as LedgerRow
 from verdict.levels import (
@@ -176,9 +176,9 @@ def everyone_figure(shared: Sequence[SharedResult], rule: Rule) -> Iterator[Figu
         columns=(POLICY, Column(id="others", title="longer", unit="%", kind="interval")),
         rows=tuple({"policy": policy_name(policy), "others": interval(more)} for policy, more in known),
         lines=(
-            Line(value=0.0, label=""),
+            ReferenceLine(value=0.0, label=""),
             *(
-                Line(value=guard.limit_percent, label=f"limit, {stated(guard.limit_percent, '%')}")
+                ReferenceLine(value=guard.limit_percent, label=f"limit, {stated(guard.limit_percent, '%')}")
                 for guard in rule.guards
                 if guard.everyone
             ),
@@ -267,7 +267,7 @@ def groups_figure(verdict: Verdict) -> Iterator[Figure]:
             Column(id="benefit", title="net benefit per load", unit="pp", kind="interval"),
         ),
         rows=tuple(rows),
-        lines=(Line(value=0.0, label=""),),
+        lines=(ReferenceLine(value=0.0, label=""),),
         domain=share_axis([row["benefit"] for row in rows], [0.0]),
     )
 
@@ -437,7 +437,7 @@ def lists_figure(verdict: Verdict) -> Iterator[Figure]:
                 Column(id="benefit", title="net benefit per load", unit="pp", kind="interval"),
             ),
             rows=tuple(rows),
-            lines=(Line(value=0.0, label=""),),
+            lines=(ReferenceLine(value=0.0, label=""),),
             domain=share_axis([row["benefit"] for row in rows], [0.0]),
         )
 
@@ -518,7 +518,7 @@ def ledger_figure(rows: Sequence[LedgerRow], name: str) -> Iterator[Figure]:
             Column(id="difference", title="difference of net benefit", unit="pp", kind="interval"),
         ),
         rows=tuple(shown),
-        lines=(Line(value=0.0, label=""),),
+        lines=(ReferenceLine(value=0.0, label=""),),
         domain=share_axis([row["difference"] for row in shown], [0.0]),
     )
 

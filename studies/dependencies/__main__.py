@@ -14,7 +14,7 @@ from firstflight.settings import from_environment
 from replay.lab.guest_process import Lab
 from replay.networks.mlab.draws import DrawnNetwork, draw_networks
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import plan, sample
+from replay.runs.cells import make_cells, sample
 from replay.runs.policy import PACED, Policy
 from replay.runs.run import replay
 from studies.csv_table import write_table
@@ -94,7 +94,9 @@ def page_logs(
     cells = [
         cell
         for recipe, page_networks in zip(recipes, networks, strict=True)
-        for cell in plan([recipe], [network.profile for network in page_networks], policies=POLICIES, seeds=1)
+        for cell in make_cells(
+            [recipe], [network.profile for network in page_networks], policies=POLICIES, seeds=1
+        )
     ]
     rows = replay(lab, cells, guests=2).rows
     times: dict[tuple[str, str], dict[str, float]] = {}

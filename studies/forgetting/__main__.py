@@ -24,7 +24,7 @@ from recordings.pages.same_sites import site_keys
 from recordings.pages.sets import AUGUST_2025
 from replay.networks.mlab.draws import DrawnNetwork, draw_networks
 from replay.recipes.page_recipe import Recipe, read_recipes
-from replay.runs.cells import Cell, plan
+from replay.runs.cells import Cell, make_cells
 from replay.runs.policy import PACED, Policy
 from replay.runs.run import replay
 from studies.csv_table import write_table
@@ -120,7 +120,7 @@ def cells_of(draws: Draws, recipes: Mapping[int, Recipe]) -> list[Cell]:
     return [
         cell
         for network, page in draws
-        for cell in plan([recipes[page]], [network.profile], policies=(INCUMBENT, CANDIDATE), seeds=1)
+        for cell in make_cells([recipes[page]], [network.profile], policies=(INCUMBENT, CANDIDATE), seeds=1)
     ]
 
 
@@ -177,7 +177,7 @@ def _rows(
 
 def round_trip_ms(network: DrawnNetwork, recipe: Recipe) -> float:
     """Return the round trip to the server of the main document."""
-    (cell,) = plan([recipe], [network.profile], policies=(INCUMBENT,), seeds=1)
+    (cell,) = make_cells([recipe], [network.profile], policies=(INCUMBENT,), seeds=1)
     document = next(object_ for object_ in recipe.objects if object_.is_document)
     return (network.profile.rtt_us + cell.origins[document.origin].distance_us) / 1000
 

@@ -16,7 +16,7 @@ from firstflight.settings import from_environment
 from replay.networks.mlab.draws import DrawnNetwork, draw_networks
 from replay.networks.queues import QUEUES, rate_class
 from replay.recipes.page_recipe import Object, Origin, Recipe
-from replay.runs.cells import Cell, plan
+from replay.runs.cells import Cell, make_cells
 from replay.runs.conditions import PLAIN
 from replay.runs.policy import at_once
 from replay.runs.run import replay
@@ -58,7 +58,7 @@ class Level:
 def level_cells(networks: Sequence[DrawnNetwork], *, seeds: int) -> list[Cell]:
     """Return the loads of the response over the networks below 6 Mbps, at today's window, by one sender."""
     slow = [network.profile for network in networks if is_slow_class(network)]
-    return plan([RECIPE], slow, policies=at_once(WINDOW), seeds=seeds, conditions=(PLAIN,))
+    return make_cells([RECIPE], slow, policies=at_once(WINDOW), seeds=seeds, conditions=(PLAIN,))
 
 
 def is_slow_class(network: DrawnNetwork) -> bool:

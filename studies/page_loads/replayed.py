@@ -10,7 +10,7 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import read_recipes
 from replay.recipes.release_rows import rows
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import PLAIN, Neighbours
 from replay.runs.policy import at_once
 from replay.runs.responses import response_tables
@@ -26,7 +26,7 @@ CONDITIONS = dataclasses.replace(PLAIN, congestion_control=CONGESTION_CONTROL, n
 def replay_release(lab: Lab, release: Release, networks: Sequence[Profile], guests: int) -> list[Load]:
     """Replay all pages of a release; one seed, since without other traffic nothing is left to chance."""
     recipes = read_recipes(release)
-    cells = plan(recipes, networks, policies=at_once(*WINDOWS), seeds=1, conditions=(CONDITIONS,))
+    cells = make_cells(recipes, networks, policies=at_once(*WINDOWS), seeds=1, conditions=(CONDITIONS,))
     result = replay(lab, cells, guests=guests, responses=True)
     bad = [row for row in result.rows if row["state"] != "done"]
     if bad:

@@ -19,7 +19,7 @@ from firstflight.settings import from_environment
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile, symmetric
 from replay.recipes.page_recipe import Recipe, read_recipes
-from replay.runs.cells import plan, sample
+from replay.runs.cells import make_cells, sample
 from replay.runs.conditions import Competition, Conditions, Neighbours, OtherQueue
 from replay.runs.policy import at_once
 from replay.runs.price import core_seconds
@@ -67,7 +67,9 @@ def pages() -> list[Recipe]:
 
 def measure_price(lab: Lab, recipes: Sequence[Recipe], mbps: float, name: str) -> dict[str, Any]:
     """Return the planned and measured CPU time in ms of a load at one rate under one condition."""
-    cells = plan(recipes, [network(mbps)], policies=at_once(*WINDOWS), seeds=1, conditions=[CONDITIONS[name]])
+    cells = make_cells(
+        recipes, [network(mbps)], policies=at_once(*WINDOWS), seeds=1, conditions=[CONDITIONS[name]]
+    )
     with measure_cost() as first:
         replay(lab, cells[:1], guests=1)
     with measure_cost() as all_of_them:

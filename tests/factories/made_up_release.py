@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from releases.catalogue import Edition, Manifest, Release
+from releases.catalogue import Manifest, Release, VersionRecord
 from schema.crawls import CrawlName
 from schema.tables import SCHEMA_VERSION
 from storage.sums import seal, sums_now
@@ -26,7 +26,7 @@ def make_manifest(crawl: CrawlName, *, version: int = 1, **facts: Any) -> Manife
         rows={},
         files={},
         packets={},
-        history=(Edition(version=version, date=None, reason=None),),
+        history=(VersionRecord(version=version, date=None, reason=None),),
         public_suffix_list="made up",
     )
     return dataclasses.replace(manifest, **facts)

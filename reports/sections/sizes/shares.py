@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from releases.cdf import Cdf
 from releases.formatting import grouped, quantity
 from releases.interval import Interval
-from reports.sections.shape import Column, Figure, Line, Row, Table, interval
+from reports.sections.shape import Column, Figure, ReferenceLine, Row, Table, interval
 from reports.sections.sizes.counts import Measure, Sizes, WindowShare
 
 SLICES = 125
@@ -67,7 +67,7 @@ def sizes_figure(
         ),
         rows=tuple(curves),
         query=curves_query([window * mss for window in windows], _order_labels(curves, labels)),
-        lines=tuple(Line(value=window * mss, label=f"IW {window}") for window in marked),
+        lines=tuple(ReferenceLine(value=window * mss, label=f"IW {window}") for window in marked),
         bands=tuple(band_rows(bands, labels)),
         is_logarithmic=True,
         domain=(100.0, 1e7),

@@ -8,7 +8,7 @@ from releases.cdf import Cdf
 from releases.formatting import grouped, quantity
 from replay.backcast.published import SERVICES
 from replay.backcast.services import sizes
-from reports.sections.shape import Column, Figure, Line, Row, Table
+from reports.sections.shape import Column, Figure, ReferenceLine, Row, Table
 
 POINTS = 100
 """Points of a curve of this release."""
@@ -51,7 +51,7 @@ def since_2010(
             source=sources,
             query="SELECT size_bytes, cdf FROM 'distribution.parquet' WHERE measure = "
             "'responses' ORDER BY size_bytes",
-            lines=tuple(Line(value=window * mss, label=f"IW {window}") for window in windows),
+            lines=tuple(ReferenceLine(value=window * mss, label=f"IW {window}") for window in windows),
             is_logarithmic=True,
             domain=(100.0, 1e6),
         ),

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Engine
 
 from releases.build import build
-from releases.catalogue import Edition, ReleaseError, read_release
+from releases.catalogue import ReleaseError, VersionRecord, read_release
 from releases.descriptions.history import extend_history, version_history
 from releases.withdrawing import lay_tombstone
 from schema.crawls import CrawlName
@@ -32,7 +32,7 @@ def test_a_first_version_is_of_the_day_on_which_its_crawl_was_sealed(
     sealed = made_up.crawl["sealed_at"]
     release = build(database_18, str(NAME), tmp_path).release
     day = sealed.astimezone(datetime.UTC).date().isoformat()
-    assert release.manifest.history == (Edition(version=1, date=day, reason=None),)
+    assert release.manifest.history == (VersionRecord(version=1, date=day, reason=None),)
     assert read_release(release.path).manifest == release.manifest
 
 

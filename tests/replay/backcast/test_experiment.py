@@ -11,7 +11,7 @@ from replay.backcast.networks import LONGEST_RTT_MS, SHALLOW_QUEUE_BYTES, networ
 from replay.backcast.published import BASE, DATA_CENTERS, EXPERIMENT, SERVICES, mix
 from replay.backcast.services import Shape, pages
 from replay.lab.guest_process import Lab
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.policy import at_once
 from replay.runs.run import replay
 from tests.factories.lab_networks import FAST
@@ -93,7 +93,7 @@ def test_the_longest_round_trip_leaves_a_server_its_initial_window(lab: Lab) -> 
     (page,) = pages("search", Shape(1, 1), 1)
     ten = dataclasses.replace(page, objects=(dataclasses.replace(page.objects[0], response_bytes=10 * 1448),))
     (row,) = replay(
-        lab, plan([ten], [far], policies=at_once(10), seeds=1, conditions=[CONDITIONS]), guests=1
+        lab, make_cells([ten], [far], policies=at_once(10), seeds=1, conditions=[CONDITIONS]), guests=1
     ).rows
     assert (row["state"], row["reason"]) == ("done", None)
     assert row["snd_cwnd_min"] == 10

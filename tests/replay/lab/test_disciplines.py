@@ -11,7 +11,7 @@ from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Discipline, symmetric
 from replay.networks.queues import codel_target_us
-from replay.runs.cells import Cell, plan
+from replay.runs.cells import Cell, make_cells
 from replay.runs.conditions import Competition, Conditions, Neighbours, OtherQueue
 from replay.runs.policy import at_once
 from tests.factories.lab_networks import load, plain, single_response
@@ -36,7 +36,7 @@ ARMS = [
 
 def cells() -> list[Cell]:
     page = single_response(200 * MSS_TIMESTAMPS)
-    return plan([page], [WHERE], policies=at_once(10, 30), seeds=1, conditions=ARMS)
+    return make_cells([page], [WHERE], policies=at_once(10, 30), seeds=1, conditions=ARMS)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import Cell, plan
+from replay.runs.cells import Cell, make_cells
 from replay.runs.conditions import Competition, Loss, Neighbours, OtherQueue
 from replay.runs.guests import Guest, NetworkJob
 from replay.runs.policy import PACED, Policy, at_once
@@ -31,7 +31,7 @@ def page(objects: Sequence[Mapping[str, int]], *, visit_id: int = 1) -> Recipe:
 
 def loaded(lab: Lab, pages: Sequence[Recipe], *, windows: Sequence[int] = (10,)) -> ReplayResult:
     return replay(
-        lab, plan(pages, [FAR], policies=at_once(*windows), seeds=1, conditions=[plain()]), guests=1
+        lab, make_cells(pages, [FAR], policies=at_once(*windows), seeds=1, conditions=[plain()]), guests=1
     )
 
 
@@ -41,7 +41,7 @@ def states(result: ReplayResult) -> list[tuple[str, str | None]]:
 
 def test_a_guest_takes_more_than_4096_pages(lab: Lab) -> None:
     pages = [page([{}], visit_id=number) for number in range(1, 4_099)]
-    (last,) = plan(pages[-1:], [FAR], policies=at_once(10), seeds=1, conditions=[plain()])
+    (last,) = make_cells(pages[-1:], [FAR], policies=at_once(10), seeds=1, conditions=[plain()])
     job = NetworkJob(profile=FAR, flights=[], cells=[last])
     guest = Guest(jobs=[job], recipes=pages, origins=1)
     guest.run(lab)
@@ -96,7 +96,7 @@ def test_a_cell_may_have_every_condition_at_once(lab: Lab) -> None:
         prioritised=True,
         send_buffer="linux",
     )
-    cells: list[Cell] = plan(
+    cells: list[Cell] = make_cells(
         [page([{}], visit_id=2**62)], [named], policies=(Policy(100, PACED),), seeds=1, conditions=[every]
     )
     assert states(replay(lab, cells, guests=1)) == [("done", None)]

@@ -21,7 +21,7 @@ from replay.lab import guest_process
 from replay.lab.guest_process import Lab, run_guest
 from replay.lab.scratch import PREFIX, guest_folder
 from replay.networks.populations import profile
-from replay.runs.cells import Cell, plan
+from replay.runs.cells import Cell, make_cells
 from replay.runs.guests import guest_for
 from replay.runs.policy import at_once
 from replay.runs.run import ReplayResult, replay
@@ -71,7 +71,7 @@ def guests(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[str]]:
 
 def cells(*, windows: tuple[int, ...] = (3, 10, 16, 30), seeds: int = 1) -> list[Cell]:
     """Cells of a page so large that a signal reaches the guest before it is done."""
-    return plan(
+    return make_cells(
         [single_response(5_000_000)],
         [MID, SLOW],
         policies=at_once(*windows),

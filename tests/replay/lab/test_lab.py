@@ -18,7 +18,7 @@ from replay.networks.stored_populations import BUNDLED, find_population, list_st
 from replay.recipes.page_recipe import Recipe
 from replay.recipes.tls_records import RECORD_OVERHEAD_BYTES
 from replay.runs.calibration import Flight, count_flights
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.guests import measure_flights, selftest
 from replay.runs.network_jobs import FIRST_ORIGIN
 from replay.runs.policy import at_once
@@ -49,7 +49,7 @@ def run(
     guests: int = 1,
     shaper: str = "tbf",
 ) -> ReplayResult:
-    cells = plan(recipes, profiles, policies=at_once(*windows), seeds=seeds, conditions=[plain()])
+    cells = make_cells(recipes, profiles, policies=at_once(*windows), seeds=seeds, conditions=[plain()])
     return replay(lab, cells, guests=guests, silence_s=WALL_S, shaper=shaper)
 
 
@@ -150,7 +150,7 @@ def test_a_host_gets_six_connections_over_http1_and_one_over_http2(lab: Lab) -> 
 
 def test_a_guest_that_cannot_start_its_network_says_why(lab: Lab) -> None:
     arms = [plain(congestion_control="no-such-control")]
-    cells = plan([page([1_000])], [FAST], policies=at_once(10), seeds=1, conditions=arms)
+    cells = make_cells([page([1_000])], [FAST], policies=at_once(10), seeds=1, conditions=arms)
     (row,) = replay(lab, cells, guests=1, silence_s=WALL_S).rows
     assert row["state"] == "failed"
     assert "player: no-such-control: No such file or directory" in row["reason"]

@@ -9,7 +9,7 @@ import pytest
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import Neighbours
 from replay.runs.policy import PACED, SPREAD, Policy
 from tests.factories.captured_loads import Captured, capture_loads
@@ -72,7 +72,7 @@ def test_every_cause_equals_what_a_capture_of_every_copy_shows(lab: Lab) -> None
     alone = [plain(neighbours=Neighbours())]
     policies = (Policy(100), Policy(20), Policy(32, PACED), Policy(32, SPREAD))
     networks = [SHALLOW, BLOATED, LOSSY, ROOMY, TIGHT]
-    cells = plan(
+    cells = make_cells(
         [page(1, h2=True), page(2, h2=False)], networks, policies=policies, seeds=1, conditions=alone
     )
     seen = dict.fromkeys(("dropped", "lost at random", "spurious"), 0)

@@ -13,7 +13,7 @@ from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, symmetric
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import Conditions, Neighbours, OtherQueue
 from replay.runs.policy import PACED, Policy, at_once
 from tests.factories.lab_networks import load, plain, single_response
@@ -40,16 +40,16 @@ def recipe(segments: int) -> Recipe:
 
 @pytest.fixture(scope="module")
 def rows(lab: Lab) -> Rows:
-    cells = plan(
+    cells = make_cells(
         [recipe(SEGMENTS)],
         [WHERE],
         policies=at_once(10, 45),
         seeds=1,
         conditions=[PROBED, TODAY, EVERYONE, TIGHT, DEEP],
     )
-    cells += plan([recipe(ONE_SEGMENT)], [WHERE], policies=at_once(10), seeds=1, conditions=[PROBED])
+    cells += make_cells([recipe(ONE_SEGMENT)], [WHERE], policies=at_once(10), seeds=1, conditions=[PROBED])
     small = recipe(ONE_SEGMENT)
-    cells += plan(
+    cells += make_cells(
         [small], [WHERE], policies=(Policy(45), Policy(45, PACED)), seeds=1, conditions=[TODAY, EVERYONE]
     )
     rows = load(lab, cells)

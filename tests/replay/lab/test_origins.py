@@ -9,7 +9,7 @@ from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile, symmetric
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import Conditions, Neighbours
 from replay.runs.policy import PACED, Policy, at_once
 from tests.factories.lab_networks import FAST, load, load_responses, make_page, plain
@@ -37,7 +37,9 @@ def responses(
 ) -> list[list[dict[str, Any]]]:
     """The responses of each page's load, without other traffic."""
     arm = replace(arm, neighbours=Neighbours())
-    return load_responses(lab, plan(pages, [network], policies=at_once(iw), seeds=1, conditions=[arm]))[1]
+    return load_responses(lab, make_cells(pages, [network], policies=at_once(iw), seeds=1, conditions=[arm]))[
+        1
+    ]
 
 
 def test_a_distance_is_a_longer_round_trip_and_nothing_else(lab: Lab) -> None:
@@ -75,7 +77,7 @@ def test_a_first_flight_is_as_long_from_afar(lab: Lab) -> None:
 def test_http3_keeps_its_sender_whatever_the_window(lab: Lab) -> None:
     over_http3 = page(1, 0, segments=40, is_http3=True)
     arms = [plain(http3="stand-in"), plain()]
-    rows = load(lab, plan([over_http3], [FAST], policies=at_once(10, 45), seeds=1, conditions=arms))
+    rows = load(lab, make_cells([over_http3], [FAST], policies=at_once(10, 45), seeds=1, conditions=arms))
     by_arm = {(row["http3"], row["iw"]): row for row in rows}
     assert by_arm["stand-in", 10]["page_ms"] == by_arm["stand-in", 45]["page_ms"]
     assert by_arm["stand-in", 10]["payload_bytes_http3"] == by_arm["stand-in", 10]["payload_bytes"]
@@ -85,7 +87,9 @@ def test_http3_keeps_its_sender_whatever_the_window(lab: Lab) -> None:
 
 def test_every_origin_has_the_sender_that_was_drawn(lab: Lab) -> None:
     many = page(1, *[0] * 30, segments=8)
-    cells = plan([many], [FAST], policies=at_once(10), seeds=2, conditions=[plain(senders="unknown-bbr")])
+    cells = make_cells(
+        [many], [FAST], policies=at_once(10), seeds=2, conditions=[plain(senders="unknown-bbr")]
+    )
     rows = {row["seed"]: row for row in load(lab, cells)}
     for cell in cells:
         letters = [origin.sender for origin in cell.origins]
@@ -98,7 +102,7 @@ def test_every_origin_has_the_sender_that_was_drawn(lab: Lab) -> None:
 def test_a_paced_candidate_paces_cubic_and_bbr_paces_by_itself(lab: Lab) -> None:
     many = page(1, *[0] * 12, segments=20)  # Linux paces from the eleventh segment on
     arms = [plain(senders="unknown-bbr")]
-    cells = plan([many], [FAST], policies=(Policy(30), Policy(30, PACED)), seeds=1, conditions=arms)
+    cells = make_cells([many], [FAST], policies=(Policy(30), Policy(30, PACED)), seeds=1, conditions=arms)
     letters = [origin.sender for origin in cells[0].origins]
     spread = [
         [response["last_byte_ms"] - response["first_byte_ms"] for response in each]

@@ -9,7 +9,7 @@ import pytest
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import UNLIMITED_REQUESTS, Neighbours
 from replay.runs.policy import at_once
 from tests.factories.lab_networks import load, make_page, plain
@@ -46,7 +46,7 @@ def rows(lab: Lab) -> dict[tuple[str, str], dict[str, Any]]:
         page(2, "apart", h2=False, sizes=(60_000,) * 4),
         page(3, "in a row", h2=True, sizes=(SIZE,) * MANY),
     ]
-    cells = plan(pages, [SHALLOW, LOSSY, ROOMY], policies=at_once(100), seeds=1, conditions=alone)
+    cells = make_cells(pages, [SHALLOW, LOSSY, ROOMY], policies=at_once(100), seeds=1, conditions=alone)
     return {(row["page"], row["profile"]): row for row in load(lab, cells)}
 
 

@@ -8,7 +8,7 @@ import pytest
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile, symmetric
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import Neighbours
 from replay.runs.policy import AT_ONCE, PACED, SPREAD, Policy
 from tests.factories.captured_loads import Captured, Packet, capture_loads
@@ -48,7 +48,7 @@ def test_a_spread_flight_leaves_evenly_over_the_handshakes_round_trip(lab: Lab, 
     cells = [
         cell
         for rtt_ms, window in SPREADS
-        for cell in plan(
+        for cell in make_cells(
             [page], [line(rtt_ms)], policies=(Policy(window, SPREAD),), seeds=1, conditions=[ALONE]
         )
     ]
@@ -67,7 +67,7 @@ def test_a_spread_flight_leaves_evenly_over_the_handshakes_round_trip(lab: Lab, 
 
 def test_what_fits_into_ten_segments_leaves_at_once_where_larger_flights_are_spread(lab: Lab) -> None:
     pages = [single_response(segments * MSS_TIMESTAMPS, number=segments) for segments in (10, 12)]
-    cells = plan(pages, [line(100)], policies=(Policy(20, SPREAD),), seeds=1, conditions=[ALONE])
+    cells = make_cells(pages, [line(100)], policies=(Policy(20, SPREAD),), seeds=1, conditions=[ALONE])
     ten, twelve = (gaps_ms(load.sent()) for load in capture_loads(lab, cells))
     assert max(ten) < 0.1
     assert twelve == pytest.approx([5.0] * 11, rel=0.05)
@@ -80,7 +80,7 @@ def test_a_paced_flight_sends_ten_at_once_and_then_pairs_in_half_a_round_trip(la
             60 * MSS_TIMESTAMPS, number=2, port=443, tls_flight_bytes=TLS_SEGMENTS * MSS_TIMESTAMPS
         ),
     ]
-    cells = plan(pages, [line(100)], policies=(Policy(20, PACED),), seeds=1, conditions=[ALONE])
+    cells = make_cells(pages, [line(100)], policies=(Policy(20, PACED),), seeds=1, conditions=[ALONE])
     clear, tls = capture_loads(lab, cells)
     at_ms = [(packet.ns - clear.sent()[0].ns) / 1e6 for packet in clear.sent()[:20]]
     assert at_ms == pytest.approx([0.0] * 10 + [5.0 * (1 + later // 2) for later in range(10)], abs=0.3)
@@ -95,7 +95,7 @@ def test_each_connection_has_the_window_that_its_own_handshake_calls_for(lab: La
     page = make_page(1, *[60 * MSS_TIMESTAMPS] * 4, origins=origins)
     arm = plain(distance="recorded", neighbours=Neighbours())
     policies = (Policy(20), Policy(20, PACED, 100), Policy(20, AT_ONCE, 100))
-    cells = plan([page], [line(40)], policies=policies, seeds=1, conditions=[arm])
+    cells = make_cells([page], [line(40)], policies=policies, seeds=1, conditions=[arm])
     for cell, load in zip(cells, capture_loads(lab, cells), strict=True):
         assert load.answer["handshake_max_ns"] == pytest.approx(240e6, rel=0.001)
         for number, rtt_ms in enumerate((40, 99, 101, 240)):
@@ -110,7 +110,7 @@ def test_a_guest_says_the_same_again_by_any_policy(lab: Lab) -> None:
     page = make_page(1, *[60 * MSS_TIMESTAMPS] * 6, origins=origins, h2=True, port=443, tls_flight_bytes=4000)
     narrow = symmetric("narrow", bps=10_000_000, rtt_us=50_000, queue_bytes=20 * 1514, source="tests")
     policies = [Policy(20, SPREAD), Policy(20, PACED, 100), Policy(32, SPREAD, 100)]
-    cells = plan([page], [narrow], policies=policies, seeds=2, conditions=[plain(distance="recorded")])
+    cells = make_cells([page], [narrow], policies=policies, seeds=2, conditions=[plain(distance="recorded")])
     once, again = (capture_loads(lab, order) for order in (cells, cells[::-1]))
     for first, second in zip(once, again[::-1], strict=True):
         assert first.answer == second.answer

@@ -12,7 +12,7 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import FRAME_BYTES, Profile
 from replay.recipes.page_recipe import Recipe
 from replay.runs.buffers import SEND_BUFFERS
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import Neighbours
 from replay.runs.policy import at_once
 from tests.factories.lab_networks import FAST, load_responses, make_page, plain
@@ -46,7 +46,7 @@ def loaded(
 ) -> list[dict[str, Any]]:
     """Rows of every response, by these send buffers in turn."""
     arms = [plain(prioritised=True, send_buffer=name, neighbours=Neighbours()) for name in buffers]
-    cells = plan(pages, [network], policies=at_once(window), seeds=1, conditions=arms)
+    cells = make_cells(pages, [network], policies=at_once(window), seeds=1, conditions=arms)
     return [row for rows in load_responses(lab, cells)[1] for row in rows]
 
 

@@ -7,7 +7,7 @@ from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile, symmetric
 from replay.recipes.page_recipe import Recipe
 from replay.runs.buffers import RECEIVERS
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import Neighbours
 from replay.runs.policy import at_once
 from tests.factories.lab_networks import FAST, RTT_MS, load, plain, single_response
@@ -38,8 +38,8 @@ def times(lab: Lab) -> Times:
     """Page times in ms by receiver, network, window and segments of the response."""
     arms = [plain(receiver=name, neighbours=Neighbours()) for name in RECEIVERS]
     cells = [
-        *plan([page(2), page(4)], [FAST], policies=at_once(1, 2), seeds=1, conditions=arms),
-        *plan([page(LONG)], [THIN], policies=at_once(10), seeds=1, conditions=arms),
+        *make_cells([page(2), page(4)], [FAST], policies=at_once(1, 2), seeds=1, conditions=arms),
+        *make_cells([page(LONG)], [THIN], policies=at_once(10), seeds=1, conditions=arms),
     ]
     return {
         (row["receiver"], row["profile"], row["iw"], row["visit_id"]): row["page_ms"]
@@ -76,7 +76,7 @@ def test_a_server_of_2010_grows_its_window_by_the_number_of_acknowledgements(
 ) -> None:
     arm = plain(congestion_control=control, receiver=receiver, neighbours=Neighbours())
     pages = [page(in_two_flights), page(in_two_flights + 1)]
-    rows = load(lab, plan(pages, [FAST], policies=at_once(10), seeds=1, conditions=[arm]))
+    rows = load(lab, make_cells(pages, [FAST], policies=at_once(10), seeds=1, conditions=[arm]))
     two, three = (round(row["page_ms"] / RTT_MS, 1) - 1 for row in rows)  # less the handshake
     assert two == pytest.approx(2, abs=0.3)
     assert three == pytest.approx(3, abs=0.3)
@@ -86,7 +86,7 @@ def test_a_server_of_2010_waits_for_a_timeout_where_the_end_of_a_response_is_los
     """Of a burst of twelve the queue drops the last; nothing behind them tells of it, but a loss probe."""
     tight = symmetric("tight", bps=10_000_000, rtt_us=20_000, queue_bytes=10 * 1514, source="tests")
     arms = [plain(congestion_control=name, neighbours=Neighbours()) for name in ("cubic", "rfc2581")]
-    rows = load(lab, plan([page(12)], [tight], policies=at_once(12), seeds=1, conditions=arms))
+    rows = load(lab, make_cells([page(12)], [tight], policies=at_once(12), seeds=1, conditions=arms))
     probed, timed_out = (row["page_ms"] for row in rows)
     assert [row["segments_dropped"] > 0 for row in rows] == [True, True]
     assert probed < 200  # the least timeout

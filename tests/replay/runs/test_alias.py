@@ -9,7 +9,7 @@ import pytest
 from replay.lab.guest_process import Lab
 from replay.networks.populations import profile
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.policy import Policy, at_once
 from replay.runs.run import replay
 from schema.computed_tables import CELL
@@ -39,7 +39,9 @@ def rows(lab: Lab) -> list[dict[str, Any]]:
     """Loads of three pages over two networks with loss at IW 3 and 10, by their own routes and by aliases."""
     pages = [page(number) for number in (1, 2, 3)]
     result = replay(
-        lab, plan(pages, [MID, BURSTY], policies=at_once(3, 10), seeds=2, conditions=CONDITIONS), guests=2
+        lab,
+        make_cells(pages, [MID, BURSTY], policies=at_once(3, 10), seeds=2, conditions=CONDITIONS),
+        guests=2,
     )
     assert {row["reason"] for row in result.rows} == {None}
     assert len(result.guests) >= 2

@@ -4,7 +4,7 @@ from one guest."""
 import pytest
 
 from replay.lab.guest_process import Lab
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import DISCOVERY
 from replay.runs.policy import at_once
 from tests.factories.lab_networks import FAST, RTT_MS, Rows, load_responses, make_page, plain
@@ -43,7 +43,9 @@ Loaded = tuple[Rows, dict[str, dict[int, float]]]
 def loaded(lab: Lab) -> Loaded:
     """Rows of the loads, and times in ms at which each response was wanted, by discovery and response."""
     arms = [plain(warm_cache=True, discovery=name) for name in DISCOVERY]
-    rows, each = load_responses(lab, plan([PAGE], [FAST], policies=at_once(10), seeds=1, conditions=arms))
+    rows, each = load_responses(
+        lab, make_cells([PAGE], [FAST], policies=at_once(10), seeds=1, conditions=arms)
+    )
     return rows, {
         load[0]["discovery"]: {row["response_id"]: row["wanted_ms"] for row in load} for load in each
     }

@@ -13,7 +13,7 @@ from replay.lab import kernel
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import Competition, Conditions, Loss, Neighbours
 from replay.runs.policy import PACED, Policy, at_once
 from replay.runs.run import replay
@@ -78,19 +78,21 @@ def by_arm(rows: list[dict[str, Any]]) -> Rows:
 @pytest.fixture(scope="module")
 def all_rows(lab: Lab) -> list[dict[str, Any]]:
     """Rows of a large page under all conditions, and of smaller pages for single questions."""
-    large = plan([recipe(SEGMENTS)], [SHALLOW], policies=at_once(IW), seeds=1, conditions=ARMS)
+    large = make_cells([recipe(SEGMENTS)], [SHALLOW], policies=at_once(IW), seeds=1, conditions=ARMS)
     pages = [page(1, [-1, 0, 1, 2]), page(2, [-1, 0, 0, 0, 0]), page(3, [-1, 0, 0, 0, 0], h2=True)]
-    others = plan(pages, [TIGHT], policies=at_once(10), seeds=1, conditions=[PLAIN, PROMPT])
+    others = make_cells(pages, [TIGHT], policies=at_once(10), seeds=1, conditions=[PLAIN, PROMPT])
     chain = page(4, list(range(-1, LINKS - 1)))
-    others += plan([chain], [CROWDED], policies=at_once(10), seeds=1, conditions=[BUSY, BUSY_BBR])
-    others += plan(
+    others += make_cells([chain], [CROWDED], policies=at_once(10), seeds=1, conditions=[BUSY, BUSY_BBR])
+    others += make_cells(
         [chain], [NARROW], policies=(Policy(10), Policy(10, PACED)), seeds=1, conditions=[BURSTING]
     )
-    others += plan(
+    others += make_cells(
         [posting(size) for size in POSTED], [WIDE], policies=at_once(3, 45), seeds=1, conditions=[PLAIN]
     )
-    lossy = plan([recipe(SEGMENTS)], [DEEP], policies=at_once(IW), seeds=3, conditions=[LOSSY, BURSTY])
-    burst = plan([recipe(IW)], [TIGHT], policies=(Policy(IW), Policy(IW, PACED)), seeds=1, conditions=[PLAIN])
+    lossy = make_cells([recipe(SEGMENTS)], [DEEP], policies=at_once(IW), seeds=3, conditions=[LOSSY, BURSTY])
+    burst = make_cells(
+        [recipe(IW)], [TIGHT], policies=(Policy(IW), Policy(IW, PACED)), seeds=1, conditions=[PLAIN]
+    )
     return load(lab, [*large, *burst, *lossy, *others])
 
 
@@ -103,7 +105,7 @@ def rows(all_rows: list[dict[str, Any]]) -> Rows:
 def test_neither_what_was_in_force_before_nor_telling_of_each_response_leaves_a_trace(
     lab: Lab, rows: Rows
 ) -> None:
-    cells = plan([recipe(SEGMENTS)], [SHALLOW], policies=at_once(IW), seeds=1, conditions=[plain()])
+    cells = make_cells([recipe(SEGMENTS)], [SHALLOW], policies=at_once(IW), seeds=1, conditions=[plain()])
     again = by_arm(replay(lab, cells, guests=1, responses=True).rows)
     assert again[PLAIN] == rows[PLAIN]
 

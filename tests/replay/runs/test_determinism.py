@@ -14,7 +14,7 @@ from replay.networks.populations import profile
 from replay.networks.profiles import Discipline
 from replay.published import fld
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import OtherQueue
 from replay.runs.policy import at_once
 from replay.runs.run import replay
@@ -51,7 +51,7 @@ def busy(cpu: int) -> Iterator[None]:
 
 def test_forty_cells_with_losses_repeat_to_the_microsecond_beside_a_busy_cpu(lab: Lab) -> None:
     pages = [page(1, h2=False, origins=4), page(2, h2=True, origins=2)]
-    cells = plan(pages, NETWORKS, policies=at_once(*WINDOWS), seeds=1, conditions=[plain()])
+    cells = make_cells(pages, NETWORKS, policies=at_once(*WINDOWS), seeds=1, conditions=[plain()])
     assert len(cells) == 40
     once = replay(lab, cells, guests=1).rows
     with busy(usable_cpus()[-1]):
@@ -73,7 +73,9 @@ def test_when_bbr_probes_by_chance_is_the_seeds_whatever_was_before_it_in_the_gu
     small = page(1, h2=False, origins=4)
     long = tuple(dataclasses.replace(object_, response_bytes=2_000_000) for object_ in small.objects[:4])
     large = dataclasses.replace(small, objects=long)
-    cells = plan([large], [MID], policies=at_once(10), seeds=2, conditions=[plain(congestion_control="bbr")])
+    cells = make_cells(
+        [large], [MID], policies=at_once(10), seeds=2, conditions=[plain(congestion_control="bbr")]
+    )
     first, second = replay(lab, cells, guests=1).rows
     assert replay(lab, cells[1:], guests=1).rows == [second]
     assert first["page_ms"] != second["page_ms"]
@@ -85,7 +87,7 @@ def test_a_load_of_many_minutes_repeats_however_old_its_guest_is(lab: Lab) -> No
     small = page(1, h2=False, origins=4)
     long = tuple(dataclasses.replace(object_, response_bytes=8_000_000) for object_ in small.objects[:4])
     large = dataclasses.replace(small, objects=long)
-    cells = plan(
+    cells = make_cells(
         [large],
         [profile("slowdc-2010-median")],
         policies=at_once(10),
@@ -102,7 +104,7 @@ def test_a_load_of_many_minutes_repeats_however_old_its_guest_is(lab: Lab) -> No
 def test_where_packets_are_lost_the_seed_decides_which(lab: Lab) -> None:
     lossy = page(1, h2=True, origins=2)
     for network in (RANDOM, BURSTY):
-        cells = plan([lossy], [network], policies=at_once(10), seeds=4, conditions=[plain()])
+        cells = make_cells([lossy], [network], policies=at_once(10), seeds=4, conditions=[plain()])
         rows = replay(lab, cells, guests=1).rows
         assert len({row["page_ms"] for row in rows}) == 4
 
@@ -112,7 +114,7 @@ def test_which_flows_meet_in_a_queue_does_not_hang_on_earlier_loads(lab: Lab, di
     """The key by which the kernel hashes flows into queues must not come from what the
     first load in a guest has drawn."""
     line = dataclasses.replace(MID, id="line", down_bps=2_000_000, rtt_us=300_000)
-    cells = plan(
+    cells = make_cells(
         [page(number, h2=False, origins=12) for number in range(2)],
         [line],
         policies=at_once(16),

@@ -6,7 +6,7 @@ from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Recipe
 from replay.recipes.tls_records import RECORD_BYTES, RECORD_OVERHEAD_BYTES
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import DISCOVERY
 from replay.runs.policy import at_once
 from tests.factories.lab_networks import FAST, RTT_MS, Rows, load_responses, make_page, plain
@@ -56,7 +56,9 @@ def loaded(lab: Lab) -> tuple[Rows, Wanted]:
         page(PLACELESS, (None,) * len(PLACES)),
     ]
     arms = [plain(discovery=name) for name in DISCOVERY]
-    rows, each = load_responses(lab, plan(pages, [FAST], policies=at_once(IW), seeds=1, conditions=arms))
+    rows, each = load_responses(
+        lab, make_cells(pages, [FAST], policies=at_once(IW), seeds=1, conditions=arms)
+    )
     return rows, {
         (load[0]["visit_id"], load[0]["discovery"]): [row["wanted_ms"] for row in load] for load in each
     }

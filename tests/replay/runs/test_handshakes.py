@@ -7,7 +7,7 @@ import pytest
 from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Recipe
 from replay.recipes.tls_records import RECORD_OVERHEAD_BYTES
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import HANDSHAKES
 from replay.runs.policy import at_once
 from tests.factories.lab_networks import FAST, RTT_MS, load, plain, single_response
@@ -45,7 +45,7 @@ def rows(lab: Lab) -> Rows:
         page(OVER_H2, trips=2, h2=True),
     ]
     arms = [plain(tls_handshake=name) for name in HANDSHAKES]
-    rows = load(lab, plan(pages, [FAST], policies=at_once(10), seeds=1, conditions=arms))
+    rows = load(lab, make_cells(pages, [FAST], policies=at_once(10), seeds=1, conditions=arms))
     return {(row["visit_id"], row["tls_handshake"]): row for row in rows}
 
 

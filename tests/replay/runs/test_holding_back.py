@@ -8,7 +8,7 @@ import pytest
 
 from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import (
     DISCOVERY,
     LOW_PRIORITY_REQUESTS,
@@ -66,7 +66,9 @@ def loads(lab: Lab) -> Loads:
         beside(),
     ]
     arms = [plain(requests=name) for name in REQUESTS] + [plain(discovery=name) for name in DISCOVERY[1:]]
-    _, each = load_responses(lab, plan(pages, [FAST, FAR], policies=at_once(10), seeds=1, conditions=arms))
+    _, each = load_responses(
+        lab, make_cells(pages, [FAST, FAR], policies=at_once(10), seeds=1, conditions=arms)
+    )
     return {
         (rows[0]["visit_id"], rows[0]["profile"], rows[0]["requests"], rows[0]["discovery"]): [
             (row["wanted_ms"], row["sent_ms"], row["last_byte_ms"]) for row in rows

@@ -3,7 +3,7 @@
 import pytest
 
 from replay.lab.guest_process import Lab
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.policy import at_once
 from tests.factories.lab_networks import FAST, RTT_MS, load_responses, make_page, plain
 
@@ -31,7 +31,7 @@ and on two other hosts."""
 def waited(lab: Lab) -> dict[str, dict[int, float]]:
     """Time in ms between wanting each response and its request, by the column `dns` and response."""
     arms = [plain(resolves_names=resolves) for resolves in (False, True)]
-    _, each = load_responses(lab, plan([PAGE], [FAST], policies=at_once(10), seeds=1, conditions=arms))
+    _, each = load_responses(lab, make_cells([PAGE], [FAST], policies=at_once(10), seeds=1, conditions=arms))
     return {
         rows[0]["dns"]: {row["response_id"]: row["sent_ms"] - row["wanted_ms"] for row in rows}
         for rows in each

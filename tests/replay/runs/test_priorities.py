@@ -4,7 +4,7 @@ import pytest
 
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import symmetric
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.policy import at_once
 from tests.factories.lab_networks import load_responses, make_page, plain
 
@@ -26,7 +26,7 @@ def ends(lab: Lab) -> Ends:
         for urgency, is_incremental in PRIORITIES
     )
     arms = [plain(prioritised=prioritised) for prioritised in (False, True)]
-    cells = plan(
+    cells = make_cells(
         [make_page(1, {}, *others, page="a.test", h2=True)],
         [SLOW],
         policies=at_once(10),

@@ -6,7 +6,7 @@ from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Recipe
 from replay.runs.buffers import RECEIVERS
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.policy import at_once
 from tests.factories.lab_networks import FAST, RTT_MS, load, plain, single_response
 
@@ -27,7 +27,7 @@ def page(segments: int) -> Recipe:
 def trips(lab: Lab) -> Trips:
     """Round trips of each page to each receiver."""
     arms = [plain(receiver=name) for name in RECEIVERS]
-    cells = plan(
+    cells = make_cells(
         [page(size) for size in SIZES.values()], [FAST], policies=at_once(IW), seeds=1, conditions=arms
     )
     rows = load(lab, cells)

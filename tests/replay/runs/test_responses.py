@@ -8,7 +8,7 @@ import pytest
 from releases.slow_start import MSS_TIMESTAMPS, linux_flights
 from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.policy import at_once
 from replay.runs.responses import response_tables, write_responses
 from replay.runs.run import ReplayResult, replay
@@ -49,7 +49,7 @@ def result(lab: Lab) -> ReplayResult:
     ]
     return replay(
         lab,
-        plan(pages, [FAST], policies=at_once(*WINDOWS), seeds=1, conditions=[plain()]),
+        make_cells(pages, [FAST], policies=at_once(*WINDOWS), seeds=1, conditions=[plain()]),
         guests=1,
         responses=True,
     )

@@ -10,7 +10,7 @@ from replay.networks.profiles import FRAME_BYTES
 from replay.networks.queues import QUEUES
 from replay.recipes.page_recipe import Recipe
 from replay.runs.calibration import CalibrationCheck, Flight, calibration_checks, count_flights
-from replay.runs.cells import Cell, plan, row, sample
+from replay.runs.cells import Cell, make_cells, row, sample
 from replay.runs.conditions import Competition, Conditions, Loss, OtherQueue
 from replay.runs.guests import guest_for, load_commands
 from replay.runs.origins import SENDERS
@@ -30,7 +30,7 @@ def recipe(number: int, size: int = 10_000) -> Recipe:
 
 
 def cells(recipes: list[Recipe]) -> list[Cell]:
-    return plan(recipes, [MID], policies=at_once(3, 10), seeds=2)
+    return make_cells(recipes, [MID], policies=at_once(3, 10), seeds=2)
 
 
 def flight(
@@ -121,7 +121,7 @@ def test_cells_pair_by_page_profile_and_seed_over_all_windows() -> None:
 
 
 def test_a_cells_id_is_unique_and_carries_no_host_name() -> None:
-    planned = plan(
+    planned = make_cells(
         [recipe(1), recipe(2)],
         PROFILES,
         policies=(Policy(3), Policy(3, PACED), Policy(10, SPREAD, 100)),
@@ -151,7 +151,7 @@ def test_every_condition_is_in_a_cells_id_and_its_row_and_pairs_with_the_others(
         Conditions(send_buffer="16k"),
         Conditions(neighbours=HALF_LOADED),
     ]
-    planned = plan([recipe(1)], [MID], policies=at_once(10), seeds=1, conditions=varied)
+    planned = make_cells([recipe(1)], [MID], policies=at_once(10), seeds=1, conditions=varied)
     assert len({cell.id for cell in planned}) == len(varied)
     assert len({cell.random_state for cell in planned}) == 1
     assert len({tuple(cell.conditions.columns().values()) for cell in planned}) == len(varied)
@@ -163,13 +163,15 @@ def test_pages_without_caching_headers_have_no_warm_cache_and_say_what_is_missin
         recipe(1), objects=tuple(dataclasses.replace(object_, fresh_s=None) for object_ in recipe(1).objects)
     )
     with pytest.raises(RecipeError, match=r"1\.test: a warm cache needs .* of which none is known"):
-        plan([unknown], [MID], policies=at_once(3, 10), seeds=1, conditions=[Conditions(warm_cache=True)])
+        make_cells(
+            [unknown], [MID], policies=at_once(3, 10), seeds=1, conditions=[Conditions(warm_cache=True)]
+        )
 
 
 def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
     varied = [plain(), plain(loss=Loss(share=0.01, burst=4))]
     policies = (Policy(3), Policy(10, PACED))
-    planned = plan([recipe(1)], [MID], policies=policies, seeds=1, conditions=varied)
+    planned = make_cells([recipe(1)], [MID], policies=policies, seeds=1, conditions=varied)
     commands = [line for line in load_commands(planned, {recipe(1): 0}) if not line.startswith("cell")]
     assert commands == [
         "control cubic",
@@ -201,7 +203,7 @@ def test_a_condition_is_told_when_it_changes_and_not_again() -> None:
 def test_a_network_with_another_queue_is_calibrated_by_itself() -> None:
     queue = OtherQueue(bdp=1)
     both = [Conditions(), Conditions(queue=queue)]
-    guest = guest_for(plan([recipe(1)], [MID], policies=at_once(3, 10), seeds=1, conditions=both))
+    guest = guest_for(make_cells([recipe(1)], [MID], policies=at_once(3, 10), seeds=1, conditions=both))
     assert [(job.profile.id, job.profile.queue_bytes) for job in guest.jobs] == [
         (MID.id, MID.queue_bytes),
         (MID.id, MID.bdp_bytes),

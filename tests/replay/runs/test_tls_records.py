@@ -10,7 +10,7 @@ from releases.slow_start import MSS_TIMESTAMPS
 from replay.lab.guest_process import Lab
 from replay.recipes.page_recipe import Recipe
 from replay.recipes.tls_records import RECORD_BYTES, RECORD_OVERHEAD_BYTES, TLS_RECORDS, Run
-from replay.runs.cells import plan
+from replay.runs.cells import make_cells
 from replay.runs.conditions import RECORDS
 from replay.runs.policy import at_once
 from tests.factories.lab_networks import FAST, RTT_MS, load, make_page, plain
@@ -49,10 +49,10 @@ def rows(lab: Lab) -> Rows:
         page(RECORDED, [DOCUMENT_BYTES], records=HALF_KILOBYTES),
     ]
     arms = [plain(tls_records=name) for name in RECORDS]
-    cells = plan(pages, [FAST], policies=at_once(*WINDOWS), seeds=1, conditions=arms)
+    cells = make_cells(pages, [FAST], policies=at_once(*WINDOWS), seeds=1, conditions=arms)
     two = page(PAUSED, [30_000, 30_000])
     dynamic = [plain(tls_records="dynamic", server_delay=delayed) for delayed in (False, True)]
-    cells += plan([two], [FAST], policies=at_once(10), seeds=1, conditions=dynamic)
+    cells += make_cells([two], [FAST], policies=at_once(10), seeds=1, conditions=dynamic)
     rows = load(lab, cells)
     return {
         (row["visit_id"], "at once" if row["think"] == "none" else row["tls_records"], row["iw"]): row

@@ -19,7 +19,7 @@ from figures.rendering import png, svg
 from figures.text import spread
 from figures.theme import DARK, LIGHT, Theme
 from reports.document.charts import draw_figure
-from reports.sections.shape import Column, Drawing, Figure, Line
+from reports.sections.shape import Column, Drawing, Figure, ReferenceLine
 from reports.sections.sizes.shares import select_steps
 from schema.computed_tables import MEASURES
 from tests.factories.contrast import contrast
@@ -64,7 +64,7 @@ def figure(drawing: Drawing, **changes: Any) -> Figure:
         series="end",
         columns=columns,
         rows=rows,
-        lines=(Line(value=1500.0 if drawing == "curves" else 3000.0, label="worthwhile"),),
+        lines=(ReferenceLine(value=1500.0 if drawing == "curves" else 3000.0, label="worthwhile"),),
         is_logarithmic=drawing == "curves",
     )
     return dataclasses.replace(whole, **changes)
