@@ -163,7 +163,7 @@ def new_folder(root: Path) -> Iterator[Path]:
 def _write_tables(
     engine: Engine, crawl_id: int, folder: Path, progress: Callable[[int, int], None]
 ) -> dict[str, int]:
-    """Write the observation tables; number of rows by table."""
+    """Write the observation tables; return the number of rows by table."""
     total = sum(count_rows(engine, crawl_id).values())
     done = 0
     rows = {}

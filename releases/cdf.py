@@ -92,10 +92,7 @@ class Cdf:
 
 
 def _places(sorted_array: NDArray[np.integer], value: int, *, side: Literal["left", "right"]) -> int:
-    """Return the place of a value in a sorted array.
-
-    A value of another type than the array's would have the whole array converted.
-    """
+    # A value of another type than the array's would have the whole array converted.
     if value.bit_length() >= 8 * sorted_array.itemsize:  # it has a bit for the sign
         return len(sorted_array)
     return int(sorted_array.searchsorted(sorted_array.dtype.type(value), side=side))

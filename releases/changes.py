@@ -57,7 +57,7 @@ ENDS: dict[End, str] = {
     "bodies": "bodies alone where a header was not counted",
     "headers": "with the header's text where a header was not counted, over HTTP/2 half of it",
 }
-"""What a size holds. Where a header was not counted, the truth lies between the two ends."""
+"""Parts that a size counts. Where a header was not counted, the truth lies between the two ends."""
 
 ENDS_OF_SIZES: tuple[End, End] = ("bodies", "headers")
 
@@ -81,7 +81,7 @@ sized AS (
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What is compared."""
+    """Windows, segment size and quantile that are compared."""
 
     windows: tuple[int, ...] = (3, 10, 16, 30)
     """Windows of shares, in segments."""
@@ -107,7 +107,7 @@ class Change:
     before: float | None
     after: float | None
     change: Interval | None
-    """Difference of a share, or ratio; None of fewer than LEAST_SITES."""
+    """Difference of a share, or ratio; None if fewer than LEAST_SITES sites have both."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

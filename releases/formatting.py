@@ -219,7 +219,7 @@ def range_text(
 
 
 def wholes(unit: str) -> tuple[float, ...]:
-    """Return what a measured number in a unit is not rounded to: a percentage to all of 100 %.
+    """Return the values that a measured number in a unit must not be rounded to: 100 for a percentage.
 
     >>> wholes("%"), wholes("ms")
     ((100.0,), ())
@@ -286,8 +286,8 @@ def stated(value: float | None, unit: str = "") -> str:
 
 
 def apart(sentence: str) -> str:
-    """Return a sentence of somebody else, or of an earlier version, with the thousands,
-    signs and units of its numbers as everywhere.
+    """Return a sentence from elsewhere, or from an earlier version, with its numbers set as in all other
+    text: thousands, signs and units.
 
     >>> apart("12,345 more loads, 2,048 of them now") == f"12{NARROW}345 more loads, 2{NARROW}048 of them now"
     True
@@ -307,8 +307,8 @@ def tied(sentence: str) -> str:
 
 
 def _places(values: list[float], digits: int = DIGITS, *, near: Iterable[float] = ()) -> int:
-    """Return the decimal places that give the largest finite value `digits` significant digits,
-    rounded unless that makes it one of `near`."""
+    """Return the decimal places that give the largest finite value `digits` significant digits, unrounded
+    if rounding made it one of `near`."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if not largest:
         return digits - 1
@@ -319,8 +319,8 @@ def _places(values: list[float], digits: int = DIGITS, *, near: Iterable[float] 
 
 
 def _number_near(value: float, places: int, near: Iterable[float]) -> str:
-    """Return the number with the least decimal places, `places` or more,
-    that keep it to its side of each number `near` it."""
+    """Return the number with the fewest decimal places, at least `places`, that keep it on its side of
+    each number `near` it."""
     for bound in near:
         if math.isfinite(value) and abs(value - bound) > EQUAL:
             while (round(value, places) > bound) != (value > bound) or round(value, places) == bound:

@@ -16,7 +16,7 @@ import duckdb
 import numpy as np
 
 Kind = Literal["tls", "clear", "all"]
-"""Whose windows: those of connections over TLS, in clear text, or of both."""
+"""Connections whose windows are counted: those over TLS, those in clear text, or both."""
 
 Bounds = tuple[int, int | None]
 """Least and most of a window in segments; most is None if nothing bounds it."""
@@ -79,7 +79,8 @@ class WindowDistribution:
         return self.exact + self.bounded + self.at_least
 
     def at_most(self, window: int) -> tuple[float, float]:
-        """Return bounds of the share of the connections whose window is so large or smaller."""
+        """Return the least and the most that the share of connections with at most `window` segments can
+        be."""
         return (
             math.fsum(
                 share.share for share in self.shares if share.most is not None and share.most <= window

@@ -134,7 +134,6 @@ def open_measures(folder: Path, *, studied: str = STUDIED) -> Iterator[duckdb.Du
 
 
 def _batches(folder: Path, studied: set[int]) -> Iterator[pa.RecordBatch]:
-    """Yield the items of `_flight_items`, in batches."""
     rows = _flight_items(folder, studied)
     while batch := list(itertools.islice(rows, BATCH_ROWS)):
         columns = zip(*batch, strict=True)

@@ -107,8 +107,8 @@ def _first_line(exc: BaseException) -> str:
 
 
 def _columns(release: Release) -> tuple[bool, str]:
-    """Compare columns and types with their declaration, and the columns of an earlier schema version
-    that later ones do not have with nothing."""
+    """Compare columns and types with their declaration; a column that only an earlier schema version has
+    is compared with nothing."""
     kind = release.crawl.kind
     declared = {name: released_schema(name, kind) for name in released_tables()}
     wrong = []
@@ -210,7 +210,7 @@ def _row_checks(release: Release) -> Iterator[Check]:
 
 
 def _view(database: duckdb.DuckDBPyConnection, release: Release, table: str) -> None:
-    """Create a view of a file; if it cannot be opened there is no view, and the checks that need it fail."""
+    """Create a view of a file. A file that cannot be opened has none, and the checks that need it fail."""
     try:
         rows = database.read_parquet(str(release.file(table)), hive_partitioning=False, file_row_number=True)
     except UNREADABLE:
@@ -228,7 +228,8 @@ def _none(
 
 
 def _items(release: Release) -> tuple[bool, str]:
-    """Compute the items anew; with another Public Suffix List than the release's, all but their parties."""
+    """Compare the items with those computed anew; under another Public Suffix List than the release's
+    without their parties."""
     used = release.manifest.public_suffix_list
     without = () if used == list_version() else ("party",)
     ranked = not is_recorded(release.crawl.kind)

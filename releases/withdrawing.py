@@ -92,7 +92,7 @@ def _rewrite(
     folder: Path,
     progress: Callable[[int], None],
 ) -> int:
-    """Write a table's file without the site; number of rows."""
+    """Write a table's file without the site; return the number of rows."""
     schema = pq.read_schema(release.file(model.__tablename__))
     reader: pa.RecordBatchReader = database.sql(_rest_of(release, model, site)).to_arrow_reader(BATCH_ROWS)
     return parquet.write(

@@ -50,7 +50,7 @@ class KeyNumber:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deciding:
-    """What would tell more."""
+    """The loads that an open answer lacks, and the command that makes them."""
 
     what: str
     command: str

@@ -76,5 +76,5 @@ LOADED = {**ARMS, SAME.id: SAME}
 
 
 def paired(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the arms that are loaded where these are asked for: the default first."""
+    """Return the arms to load when these are asked for: first the default, which they are compared with."""
     return (SAME.id, *names) if names else ()

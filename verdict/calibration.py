@@ -94,13 +94,14 @@ Half = Literal["calibration", "judgement"]
 AGAIN_MORE = "more segments sent again at IW 10"
 
 OVERFLOW = "more segments dropped by queues at IW 10"
-"""The part that is held against all that 2010's servers sent again more, for any reason."""
+"""The part of what is sent again that is compared with all that 2010's servers sent again more, for any
+reason."""
 
 CENTERS = {"AvgDC": "average", "SlowDC": "slow"}
 """Names of 2010's data centres in a sentence."""
 
 PRECEDENT = frozenset({"page", "resent"})
-"""Quantities that the yardstick is of."""
+"""Quantities that the price of 2010 is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +234,6 @@ def figures_of(loads: Experiment, calibrated: Calibrated) -> Iterator[Calibrated
 
 
 def _gain(before: float, after: float) -> float:
-    """Return the share of `before` that is saved, in per cent."""
     return 100 * (before - after) / before
 
 
@@ -399,7 +399,8 @@ def read_finding(folder: Path, *, of: Mapping[str, Any] | None = None) -> BackCa
 def finding_of(
     content: Mapping[str, Any] | None, origin: Mapping[str, Any] | None, *, of: Mapping[str, Any]
 ) -> BackCastFinding:
-    """Return what a back-cast that a report carries says of a replay; `origin` is the report's own of it."""
+    """Return what the back-cast in a report says of a replay; `origin` is what the report states of that
+    back-cast."""
     if content is None:
         return BackCastFinding(content=None, sentence=MISSING)
     return _finding(content, of, origin["checksum"] if origin else None)
@@ -456,7 +457,7 @@ def _of_ten(choice: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _mechanism(figures: Sequence[CalibratedFigure]) -> str:
-    """Return what is sent again more, and what queues drop more; nothing for figures of version 1.0."""
+    """Return how much more is sent again and dropped by queues; nothing for figures of version 1.0."""
     ours = {figure.what: figure.ours for figure in figures}
     again, dropped = (
         [ours.get(f"{center}, all: {what}") for center in DATA_CENTERS] for what in (AGAIN_MORE, OVERFLOW)

@@ -1,4 +1,4 @@
-"""Loads in stages until all is settled by the rule, or the budget is used."""
+"""Loads stage after stage until the rule settles every candidate, or the budget is used."""
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
@@ -16,9 +16,9 @@ class Loaded:
 
     evidence: Evidence
     everyone: Evidence | None
-    """Loads on a half-loaded line where all traffic has the window; None before any."""
+    """Loads on a half-loaded line where all traffic follows the policy; None before there are any."""
     seconds: float
-    """Seconds of a core that they took."""
+    """Seconds of a core that the loads took."""
     prices: Prices
 
 
@@ -33,7 +33,7 @@ class Decision:
 
 
 def first_windows(rule: Rule) -> tuple[Policy, ...]:
-    """Return the policies of the first stage: all candidates, and what is loaded for the picture."""
+    """Return the policies of the first stage: all candidates, and those that are shown beside them."""
     return (*rule.candidates, *rule.shown)
 
 

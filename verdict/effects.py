@@ -26,7 +26,7 @@ page time that counts, and of what may be sent again for it. Of thousands of loa
 microsecond. Ours."""
 
 LEAST_EQUAL = 30
-"""Loads, every one equal to the last digit, that show a window equal to itself: fewer may be so by chance.
+"""Fewest loads, equal to the last digit, that show that a window equals itself: fewer may agree by chance.
 
 Ours.
 """
@@ -77,7 +77,7 @@ class Effects:
     names: Mapping[Name, int]
     """Place of each quantity and window in the vector."""
     values: Floats
-    """Mean changes: of a time that of its logarithm."""
+    """Mean change of each effect; the change of a time is that of its logarithm."""
     by_page: Floats
     """[page, effect]"""
     by_network: Floats
@@ -107,7 +107,7 @@ class Effects:
         return Estimate(value, math.sqrt(square), max(1, math.floor(min(joint, *degrees))))
 
     def is_equal(self, *, least: int) -> bool:
-        """Return whether no pair of loads differs in anything, of `least` pairs or more of each effect."""
+        """Return whether each effect has at least `least` pairs of loads and no pair differs in anything."""
         return bool((self.draws >= least).all() and (self.values == 0).all() and not self.by_pair.any())
 
     def components(self, factors: Mapping[Name, float]) -> Components:
@@ -211,7 +211,8 @@ def effects_of(
 
 
 def weigh(evidence: Evidence, known: Mask, *, of_slow: bool = False) -> tuple[Mask, Floats]:
-    """Return which of the known draws are of the population, and the weight of each of these in its mean.
+    """Return a mask of the known draws over the population's networks, and the weight of each of these in a
+    mean.
 
     A network's weight among those of its stratum is divided among its known draws; weights sum to 1.
     """
@@ -232,7 +233,7 @@ def _bessel_factors(counts: Integers) -> Floats:
 
 
 def _join_strata(strata: Integers, sampled: Integers) -> Integers:
-    """Return the number of each network's stratum; one of which a single network is `there` is joined to a
+    """Return each network's stratum number; a stratum with a single network that is `there` joins its
     neighbour."""
     counts = np.bincount(strata[sampled], minlength=int(strata.max(initial=-1)) + 1)
     joined, group, held = np.zeros(len(counts), np.intp), 0, 0
@@ -247,7 +248,7 @@ def _join_strata(strata: Integers, sampled: Integers) -> Integers:
 
 
 def _degrees(sums: Floats, *, most: int) -> float:
-    """Return the degrees of freedom of a sum of squares: the number of like clusters that would vary as
+    """Return the effective degrees of freedom of a sum of squares: as many equal clusters would vary as
     much."""
     squares = sums**2
     fourth = float(squares @ squares)

@@ -141,8 +141,8 @@ def values_of(
 
 
 def _gain_per_load(pairs: Pairs, column: str, *, of: Mask | None = None) -> Floats:
-    """Return values whose mean is the time saved in per cent, of the geometric mean; `of` are the pairs that
-    count."""
+    """Return values whose mean is the time saved in per cent, by geometric means; `of` selects the pairs
+    that count."""
     counts = np.ones(len(pairs.weights)) if of is None else of.astype(float)
     share = pairs.mean(counts)
     if share <= 0:
@@ -154,7 +154,7 @@ def _gain_per_load(pairs: Pairs, column: str, *, of: Mask | None = None) -> Floa
 
 
 def _gain_in_sum(pairs: Pairs, column: str) -> Floats:
-    """Return values whose mean is the time saved in per cent, of the mean."""
+    """Return values whose mean is the time saved in per cent, by means."""
     return -100 * (_ratio(pairs, pairs.load[column], pairs.base[column]) - 1)
 
 

@@ -105,8 +105,8 @@ class Evidence:
         return {name: self.values[name][:, place] for name in COLUMNS}
 
     def touched(self, policy: Policy, *, incumbent: Policy) -> Mask:
-        """Return which draws have a connection that a policy is for, by the handshakes of the incumbent's
-        load; none of those is whose handshakes are unknown."""
+        """Return a mask of the draws with a connection that the policy is for, by the handshakes of the
+        incumbent's load; false where these are unknown."""
         longest_ms = self.at(incumbent)["handshake_max_ms"]
         return np.isfinite(longest_ms) & (longest_ms > (policy.beyond_ms or 0))
 
@@ -117,7 +117,7 @@ class Evidence:
 
     @property
     def clusters(self) -> Integers:
-        """Number of what is drawn beside each draw's network: the site of its page."""
+        """Return the cluster number of each draw's page: that of its site."""
         return self.pages if self.sites is None else self.sites
 
     @functools.cached_property

@@ -160,7 +160,7 @@ def differs(groups: Iterable[GroupAnswer], recommended: Recommendation, rule: Ru
 
 
 def certainty(level: Level, reasons: Sequence[Reason], *, pairs: int) -> str:
-    """Return how sure the answer is, in words, with what makes it least so.
+    """Return how sure the answer is, in words, with the reason that weighs most against it.
 
     >>> certainty("low", [Reason(level="low", sentence="The lines are of 2020.")], pairs=10)
     'This is not sure: the lines are of 2020.'

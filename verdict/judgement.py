@@ -287,8 +287,8 @@ def list_fit(judgements: Iterable[Judgement], guards: Iterable[GuardCheck]) -> l
 
 
 def is_failed(check: GuardCheck, *, is_last: bool) -> bool:
-    """Return whether a policy fails a guard: its limit is exceeded, or once the loads end not shown to be
-    kept."""
+    """Return whether a policy fails a guard: its limit is exceeded or, after the last loads, not shown to
+    be kept."""
     return check.holds is False or (is_last and check.holds is None and check.longer is not None)
 
 
@@ -313,8 +313,9 @@ def _ask(guard: Guard, policy: Policy, effects: Effects | None, rule: Rule) -> G
 
 
 def choose(fit: Sequence[Judgement], rule: Rule) -> Policy | None:
-    """Return the policy with the largest lower end of net benefit per load; of those that come near to it the
-    smallest window, and of one window what an unchanged kernel can do; None of none."""
+    """Return the policy to recommend: that with the largest lower end of net benefit per load; of policies
+    near to it the smallest window, and of equal windows what an unchanged kernel can do. None without
+    candidates."""
     if not fit:
         return None
     best = max(candidate.per_load_pp.lower for candidate in fit)
@@ -377,7 +378,7 @@ def list_confirmed(answer: ListAnswer, rule: Rule) -> tuple[Policy, ...]:
 
 
 def nearest(now: Interval, then: Interval) -> Interval:
-    """Return the estimate now, with the nearest ends that were shown at any look."""
+    """Return the latest estimate with the tightest ends that any look has shown."""
     return Interval(now.estimate, max(now.lower, then.lower), min(now.upper, then.upper))
 
 

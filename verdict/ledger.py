@@ -141,8 +141,8 @@ def _row(
 
 
 def is_turned(own: Mapping[Unit, float], differences: Mapping[Unit, Interval]) -> bool | None:
-    """Return whether differences turn that a policy is worth its price in both units, or that it is not; None
-    if they may.
+    """Return whether the differences turn the answer to whether a policy is worth its price in both units;
+    None if their intervals leave it open.
 
     >>> own: dict[Unit, float] = {PER_LOAD: 0.1, IN_SUM: 0.02}
     >>> def turns(lower, upper):

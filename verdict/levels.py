@@ -105,7 +105,6 @@ def measure_levels(evidence: Evidence, rule: Rule) -> tuple[LevelResult, ...]:
 
 
 def _percent(evidence: Evidence, part: str, rule: Rule) -> Floats:
-    """Return a part of each load, in per cent."""
     name, other, whole = PARTS[part]
     columns = [column for column in (name, other, whole) if column is not None]
     pairs = pairs_of(evidence, rule.incumbent, columns, incumbent=rule.incumbent)

@@ -18,7 +18,7 @@ it."""
 
 
 def gain_in_sum_percent(center: DataCenter) -> float:
-    """Return what mean latency of search fell by from three to ten segments, in per cent (Table 3 of
+    """Return the fall of the mean latency of search from three to ten segments, in per cent (Table 3 of
     Dukkipati et al. 2010).
 
     >>> round(gain_in_sum_percent("SlowDC"), 2)
@@ -28,7 +28,7 @@ def gain_in_sum_percent(center: DataCenter) -> float:
 
 
 def gain_per_load_percent(center: DataCenter) -> float:
-    """Return what the geometric mean of the latency of search fell by, in per cent.
+    """Return the fall of the geometric mean of the latency of search from three to ten segments, in per cent.
 
     The difference of mean logarithms is the integral of the logarithms' quantiles over their probability,
     read off the six quantiles of Table 3: linear between them, and as far as to 0 and 1 as the outermost are.

@@ -37,7 +37,8 @@ Text = Annotated[str, Meta(pattern=f"^{TEXT.pattern}$")]
 
 
 class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """A replay as its file describes it; without a value for any field, that of the yearly answer."""
+    """A replay as its file describes it; a field that the file leaves out has the value of the yearly
+    answer."""
 
     pages: Annotated[
         str | tuple[str, ...],
@@ -178,8 +179,8 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
     @property
     def rule(self) -> Rule:
-        """The rule with these candidates; with other pages to confirm it asks no guards, and has nothing for
-        the picture."""
+        """The rule with these candidates; a replay that confirms other pages asks no guards and loads
+        nothing to be shown beside."""
         incumbent = Policy.parse(self.incumbent)
         candidates = tuple(policy for policy in map(Policy.parse, self.candidates) if policy != incumbent)
         shown = tuple(policy for policy in RULE.shown if policy not in (*candidates, incumbent))
@@ -188,7 +189,8 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
     @property
     def base(self) -> Conditions:
-        """The conditions without those of `conditions`; ValueError for a word that is no value."""
+        """Conditions of every load before the lists in `conditions` vary them; ValueError for an unknown
+        word."""
         if self.queues not in QUEUES:
             raise ValueError(f"queues is one of {', '.join(QUEUES)}, not {self.queues}")
         return Conditions(
@@ -209,7 +211,7 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
     @property
     def checksum(self) -> str:
-        """Eight characters by the values that decide the loads."""
+        """Eight characters of the checksum of the values that decide the loads."""
         return hashlib.sha256(msgspec.json.encode(self.asked, order="sorted")).hexdigest()[:8]
 
     def combinations(self) -> list[Conditions]:

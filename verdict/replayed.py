@@ -29,7 +29,8 @@ from verdict.verdict import PageList, Verdict, verdict_of
 
 
 def stale_lines(month: str | None) -> list[Reason]:
-    """Return that the lines which networks are drawn from are too old for pages of a month, if they are."""
+    """Return the reason that the measured access lines are too old for pages of a month; nothing if they
+    are not."""
     if month is None or not is_stale(LINES_MONTH, month):
         return []
     what = f"rates, round trips and losses of access lines by country are of {LINES_MONTH}"
@@ -50,7 +51,7 @@ class PolicyReplayed:
     release: Mapping[str, Any]
     """Crawl, version and checksum."""
     confirms: Mapping[str, Any] | None = None
-    """Of pages that are to confirm the answer over another release: that release."""
+    """Release whose answer these pages are to confirm; None if they decide."""
 
     def verdict(
         self,

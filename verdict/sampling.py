@@ -37,10 +37,10 @@ MOST_EVERYONE = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """Seconds of a core."""
+    """Prices of loads, in seconds of a core."""
 
     network: float
-    """Calibration of a network, once a guest that loads over it."""
+    """Calibration of a network, paid once for each guest that loads over it."""
     load: float
     """A load."""
 
@@ -173,8 +173,8 @@ def most_again(rule: Rule, windows: int) -> float:
 def _pages_over_a_network(
     effects: Effects, factors: Sequence[Mapping[Name, float]], evidence: Evidence, price: float
 ) -> int:
-    """Return the pages over each network by the root of what networks and pairs add to the error, and
-    cost."""
+    """Return how many pages to load over each network, by the root of what networks and pairs add to the
+    error and cost."""
     parts = [effects.components(factor) for factor in factors]
     networks = len(np.unique(evidence.places))
     of_networks = sum(part.networks for part in parts) * networks

@@ -179,7 +179,7 @@ def read_stage(place: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stage_facts(plan: StagePlan) -> dict[str, Any]:
-    """Return a stage as JSON; of one that loads `everyone` in every draw no share, as older ones have it."""
+    """Return a stage as JSON; without `everyone_share` if that is 1, as older stages are stored."""
     windows = {name: [str(window) for window in getattr(plan, name)] for name in ("windows", "everyone")}
     facts = dataclasses.asdict(plan) | windows
     if plan.everyone_share == 1:

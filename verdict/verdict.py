@@ -38,7 +38,7 @@ OTHER_LISTS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
-    """A quantity of a policy that decides nothing, by itself at 95 %."""
+    """A quantity of a policy that decides nothing; its interval holds by itself at 95 %."""
 
     id: str
     unit: str
@@ -311,7 +311,8 @@ def verdict_of(
 
 
 def _judge_other(other: PageList) -> ListAnswer:
-    """Return the answer over a list that is to confirm; it says nothing if its loads were stopped."""
+    """Return the answer over a list that is to confirm another; without a statement if its loads were
+    stopped."""
     is_over = next_look(other.rule.looks, other.looks[-1].fraction) is None
     if is_over or judge(other.looks, other.rule, ends=False).is_settled:
         return judge(other.looks, other.rule, ends=True)

@@ -72,7 +72,6 @@ def _checked_author(facts: object) -> dict[str, Any]:
 
 
 def _author(facts: dict[str, Any]) -> Author:
-    """Return an author by the names of the Citation File Format."""
     known = {name: str(facts.get(name, "")) for name in ("orcid", "affiliation", "alias")}
     family, given = facts.get("family-names", ""), facts.get("given-names", "")
     if "name" in facts:

@@ -19,7 +19,7 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 
 
 SUMMED = "SHA-256 of the lines of SHA256SUMS for the tables of data"
-"""What the checksum of a work is of."""
+"""Contents that the checksum of a work covers."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +124,6 @@ def csl(work: Work) -> str:
 
 
 def _in_csl(author: Author) -> dict[str, str]:
-    """Return an author by the names of CSL."""
     if not author.given:
         return {"literal": author.name}
     names = {
@@ -169,7 +168,6 @@ def cff(work: Work) -> str:
 
 
 def _in_cff(author: Author) -> dict[str, str]:
-    """Return an author by the names of the Citation File Format."""
     names = (
         {
             "family-names": author.name,

@@ -33,7 +33,7 @@ class Work:
     kind: Kind
     title: str
     series: str
-    """What it is one of, as `Report for 2026`."""
+    """Series that the work belongs to, as `Report for 2026`."""
     version: int
     year: int
     """Year of the publication; that of the observation where the day of the publication is unknown."""

@@ -88,7 +88,6 @@ def with_addresses(document: dict[str, Any], address_of: Callable[[str], str]) -
 
 
 def _creator(author: Author) -> dict[str, Any]:
-    """Return an author by the names of schema.org."""
     if not author.given:
         return {"@type": "sc:Organization", "name": author.name}
     facts = {"name": f"{author.given} {author.family} {author.suffix}".strip(), "identifier": author.orcid}

@@ -231,7 +231,6 @@ def _by_cell(
 
 
 def _sites(sites: NDArray[np.int32], order: NDArray[np.int64], ends: list[int]) -> NDArray[np.uint8]:
-    """Return the bits of the sites of each cell."""
     known = np.bincount(sites).astype(bool)
     place_of = np.cumsum(known) - 1
     count = int(known.sum())
@@ -259,7 +258,6 @@ def _cross(columns: list[Coded]) -> tuple[NDArray[np.uint16], list[list[Value]]]
 
 
 def _row_groups(metadata: pq.FileMetaData, measure: str) -> list[int]:
-    """Return the row groups that may hold the measure."""
     column = metadata.schema.names.index("measure")
     bounds = [
         metadata.row_group(number).column(column).statistics for number in range(metadata.num_row_groups)

@@ -65,7 +65,6 @@ def find_difference(folder: Path, *, is_ranked: bool, without: tuple[str, ...] =
 
 @contextlib.contextmanager
 def _computed(folder: Path, *, is_ranked: bool) -> Iterator[Iterator[pa.Table]]:
-    """Provide the rows of the table, in pieces."""
     with open_measures(folder, studied=STUDIED_AND_INNER) as database:
         _add_domains(database)
         rows = database.sql(ROWS, params={"ranked": is_ranked, "site": str(folder / "site.parquet")})

@@ -93,7 +93,6 @@ def _mean_segments(rows: Rows) -> float:
 
 
 def _by_load(rows: Rows, service: Service) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Return the loads by the number of the page, the network, the window and the seed."""
     return {
         (row["visit_id"] - FIRST_IDS[service], row["profile"], row["iw"], row["seed"]): row for row in rows
     }

@@ -99,7 +99,8 @@ def shares_of(weights: Sequence[float]) -> list[float]:
 def _slow(
     path: Path, profiles: Sequence[Profile], rows: Sequence[NetworkRow], shares: Sequence[float]
 ) -> tuple[str, tuple[tuple[str, float], ...]]:
-    """Return what the slow part is, and its weights: the file's slow_weight, or the slowest quarter."""
+    """Return a description of the slow part, and its weights: the file's slow_weight, or the slowest
+    quarter."""
     slow_weights = [row.slow_weight for row in rows if row.slow_weight is not None]
     if not slow_weights:
         return "the quarter of its weight with the least bandwidth (ours)", slow_part(profiles, shares)
@@ -150,7 +151,7 @@ def _content(path: Path) -> str:
 
 
 def _number(text: str) -> float | str:
-    """Return the number that a text is, or else the text."""
+    """Return the text as a number, or the text itself if it is none."""
     try:
         return float(text)
     except ValueError:

@@ -67,7 +67,7 @@ class Profile:
     """ISO 3166-1 alpha-2 of the country that the line is in; None: unknown, or no country's."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what the lab cannot be."""
+        """Raise ValueError for values that the lab cannot emulate."""
         if not NAME.fullmatch(self.id):
             raise ValueError(
                 f"the id of a network has up to 64 letters, digits, dots and hyphens, not {self.id!r}"

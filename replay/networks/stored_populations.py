@@ -156,5 +156,4 @@ def _facts(path: Path) -> StoredPopulation:
 
 
 def _checksum(facts: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of facts as JSON with sorted keys."""
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -43,7 +43,7 @@ class Discovery:
 def discoveries(
     responses: Sequence[Row], connections: Mapping[int, Row], parents: Mapping[int, int | None], document: int
 ) -> dict[int, Discovery]:
-    """Return the discovery of each response in `parents`, which gives the response that each hangs off.
+    """Return the discovery of each response in `parents`, which maps a response to the one that led to it.
 
     A response that began while its parent arrived has the place of that moment; one that began later, all
     bytes, if the parent arrived slowly enough to tell. Otherwise its place follows from the parent's type: of
@@ -76,8 +76,7 @@ def discoveries(
 def without_deadlocks(
     discovered: Mapping[int, Discovery], parents: Mapping[int, int | None], began: Mapping[int, int | None]
 ) -> dict[int, Discovery]:
-    """Return the discoveries with those waits alone that are for a response that is replayed and was asked
-    for earlier.
+    """Return the discoveries, keeping a wait only for a response that is replayed and was requested earlier.
 
     A response counts as asked for no earlier than its parents.
     So no wait can be for a response that itself waits for this one.

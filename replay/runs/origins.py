@@ -97,6 +97,6 @@ def origin_commands(settings: Sequence[OriginSetting]) -> Iterator[str]:
 
 
 def _uniform(text: str) -> list[float]:
-    """Return four numbers from 0 to below 1 by a text."""
+    """Return four numbers from 0 to below 1 that a text determines."""
     digest = hashlib.sha256(text.encode()).digest()
     return [(int.from_bytes(digest[at : at + 8]) >> 11) / 2**53 for at in range(0, 32, 8)]

@@ -175,7 +175,6 @@ def _sort_cells(table: pa.Table) -> pa.Table:
 
 
 def _responses(folders: Sequence[Path]) -> Iterator[pa.Table]:
-    """Return the loads of all parts in order; each part is sorted."""
     return heapq.merge(
         *map(read_responses, folders), key=lambda load: sort_key(load.slice(0, 1).to_pylist()[0])
     )

@@ -116,8 +116,8 @@ def count_states(table: pa.Table) -> dict[str, int]:
 
 
 def guest_facts(result: ReplayResult) -> dict[str, object]:
-    """Return the number of guests, their calibration checks and failures; how long they took is no fact of a
-    replay, which made again has the same checksums."""
+    """Return the number of guests, their calibration checks and failures, without durations: a replay made
+    again has the same checksums."""
     return {
         "gates": [
             {"guest": number, "profile": job.profile.id, **check.to_dict()}

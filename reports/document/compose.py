@@ -151,7 +151,6 @@ def crawl_facts(release: Release) -> CrawlFacts:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  # a value of a table
-    """Return dates in ISO 8601."""
     return value.isoformat() if hasattr(value, "isoformat") else value
 
 
@@ -207,7 +206,8 @@ def citation(report: Report, publication: Publication, release: Release) -> Cita
 
 
 def dirty_limit(replay: Replay | None) -> list[str]:
-    """Return that a part of the loads was made by code that nobody can fetch, if one was."""
+    """Return the limit that some loads were made by code that nobody can fetch; nothing without such
+    loads."""
     facts = replay.provenance if replay else {}
     if not any(map(is_dirty, facts.get("commits") or [facts.get("commit", "")])):
         return []
@@ -218,7 +218,7 @@ def dirty_limit(replay: Replay | None) -> list[str]:
 
 
 def list_limit(release: Release) -> list[str]:
-    """Return that the list of sites is older than the crawl, if it is."""
+    """Return the limit that the list of sites is older than the crawl; nothing if it is not."""
     month = release.manifest.old_list_month
     if month is None:
         return []

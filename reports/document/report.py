@@ -135,8 +135,8 @@ def origin(inputs: ReportInputs, *, commit: str) -> dict[str, Any]:
 
 
 def _replay_origin(replay: Replay) -> dict[str, Any]:
-    """Return a replay's checksum, and what its loads depend on; its conditions are in the report's JSON
-    alone."""
+    """Return a replay's checksum and what its loads depend on, without its conditions, which only the
+    report's JSON has."""
     facts = replay_folder.origin(replay.provenance)
     parameters = {name: value for name, value in facts.get("parameters", {}).items() if name != "conditions"}
     return {
@@ -148,7 +148,6 @@ def _replay_origin(replay: Replay) -> dict[str, Any]:
 
 
 def _release_origin(release: Release) -> dict[str, Any]:
-    """State what identifies a release in a manifest."""
     return {"crawl": str(release.crawl), "version": release.version, "checksum": release.checksum}
 
 

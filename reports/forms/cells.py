@@ -65,8 +65,8 @@ def cell(value: Any, column: Column) -> str:  # noqa: ANN401  # a cell has any t
 
 
 def bounds_near(column: Column) -> tuple[float, ...]:
-    """State what the numbers of a column are not rounded to: the bounds that they are held against, and 100
-    %.
+    """Return the values that numbers of a column must not be rounded to: the bounds that they are compared
+    with, and 100 %.
 
     >>> bounds_near(Column(id="gain", title="gain", unit="%", near=(1.0,)))
     (1.0, 100.0)

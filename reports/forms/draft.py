@@ -58,7 +58,6 @@ def draft_xml(report: Published) -> str:
 
 
 def _draft(report: Published, names: Sequence[str]) -> str:
-    """Return the draft with the tables of these names."""
     root = ET.Element(
         "rfc",
         {
@@ -314,6 +313,5 @@ def _text(parent: ET.Element, name: str, text: str) -> ET.Element:
 
 
 def _serialise(element: ET.Element) -> str:
-    """Return an element as indented text."""
     ET.indent(element)
     return ET.tostring(element, encoding="unicode") + "\n"

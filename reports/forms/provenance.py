@@ -104,7 +104,7 @@ def parameters(report: Report) -> list[tuple[str, str]]:
 
 
 def _format_setting(value: Any) -> str:  # noqa: ANN401  # a parameter has any type
-    """Return a parameter's value: a number as it was stated, of a count every digit."""
+    """Return a parameter's value as it was stated; a count keeps every digit."""
     if isinstance(value, int) and not isinstance(value, bool):
         return grouped(value)
     return stated(value) if isinstance(value, float) else apart(str(value))

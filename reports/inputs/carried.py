@@ -97,7 +97,7 @@ def carry_loads(folder: Path, replay: Replay | None, backcast: Mapping[str, Any]
 
 
 def _condense(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """State what a stage says of itself, of checks that passed no more than that they did."""
+    """Return what a stage says of itself; of a calibration check that passed only that it did."""
     kept = {name: value for name, value in facts.items() if name != "guests"}
     gates = [{"passed": True} if check["passed"] else check for check in facts.get("gates", ())]
     return {**kept, **({"gates": gates} if gates else {})}

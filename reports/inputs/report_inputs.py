@@ -137,7 +137,6 @@ def _release(root: Path, year: int, crawl: str | None, version: int | None, allo
 
 
 def _sound(release: Release | Damaged, allowed_signers: Path, *, what: str, otherwise: str) -> Release:
-    """Return the release; ReportError if it is damaged."""
     broken = [MANIFEST] if isinstance(release, Damaged) else find_faults(release.path, allowed_signers)
     if broken or isinstance(release, Damaged):
         raise ReportError(

@@ -106,7 +106,8 @@ def publish_report(
 def _with_equal_content(
     versions: Sequence[ReportVersion], wanted: Wanted, digest: str, place: ReportVersion
 ) -> ReportVersion | None:
-    """Return the version that need not be made again.
+    """Return the version in force whose content is equal, which need not be made again; None if there is
+    none.
 
     None if there is none, or if the next is asked for by its number.
     Raises ReportVersionError if the content was withdrawn.

@@ -130,7 +130,7 @@ def _input_arguments(manifest: Mapping[str, Any], content: Mapping[str, Any]) ->
 
 
 def _other_release(manifest: Mapping[str, Any], inputs: ReportInputs) -> str | None:
-    """State which release has another checksum than the manifest states, and what to do; None if none has.
+    """Return which release has another checksum than the manifest states, and what to do; None if none has.
 
     ReportError if one is missing.
     """

@@ -156,8 +156,8 @@ def servers_section(release: Release) -> ServersFacts | None:
 def _windows(
     distributions: Mapping[Kind, WindowDistribution], exact: Mapping[int, Mapping[str, int]]
 ) -> Iterator[WindowFacts]:
-    """Yield the intervals that hold a share of all connections, with those of TLS and of clear text,
-    and the exact ones of the window."""
+    """Yield the intervals that hold a share of the connections: of all, over TLS, in clear text, and those
+    known exactly."""
     shares = {
         name: {(share.least, share.most): share.share for share in distribution.shares}
         for name, distribution in distributions.items()

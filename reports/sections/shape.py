@@ -32,8 +32,8 @@ class Column:
     unit: str = ""
     kind: ColumnKind = "number"
     near: tuple[float, ...] = ()
-    """Bounds that the column's numbers are held against: none is printed as one of them, or beyond it,
-    that is not."""
+    """Bounds that the column's numbers are compared with: rounding never moves a number onto one of them,
+    or across."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -578,7 +578,7 @@ def describe_plane(verdict: Verdict | None) -> str:
 
 
 def _told_text(value: Interval | None, unit: str) -> str:
-    """Return how much a quantity is, if its interval tells its sign."""
+    """Return a quantity in words if its interval excludes zero; else that it is not known."""
     if value is None or not value.excludes_zero:
         return "an amount that is not known"
     return quantity(value.estimate, unit)

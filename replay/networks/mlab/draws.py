@@ -27,7 +27,7 @@ BLOCKS = 16
 """Parts of a stratum by bandwidth, in each of which the place in round trip is looked for."""
 
 LEAST_MBPS, MOST_MBPS = 0.016, 1000.0
-"""Bounds of what the lab can be, as in a population's file."""
+"""Bounds of the rates that the lab can emulate, as in a population's file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
