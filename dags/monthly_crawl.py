@@ -134,6 +134,8 @@ def release(device: str) -> None:
             again_after=AGAIN_AFTER,
             retries=TRIES,
             retry_delay=AGAIN_AFTER,
+            # Celery's workers on other machines take this queue alone: lanes need no disk of the others.
+            queue="crawl",
             # Devices take turns at a lane: there are no more lanes than for one device.
             max_active_tis_per_dagrun=1,
         )

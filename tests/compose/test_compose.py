@@ -3,6 +3,7 @@ tests/compose/try-hardening in scripts/test-compose."""
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -119,6 +120,27 @@ def test_with_the_tls_front_the_site_publishes_its_metrics_alone() -> None:
     assert "!override" in text
     ports = yaml.safe_load(text.replace("!override", ""))["services"]["api"]["ports"]
     assert [port.rpartition(":")[2] for port in ports] == ["9751"]
+
+
+def overlay(name: str) -> dict[str, Any]:
+    text = (ROOT / "docker" / name).read_text()
+    return dict(yaml.safe_load(re.sub("!override|!reset", "", text)))
+
+
+def test_what_machines_share_is_published_at_one_address_and_apart_from_the_site() -> None:
+    shared = overlay("shared.yml")
+    assert shared["services"].keys() == {"postgres", "redis", "airflow-api"}
+    for service in shared["services"].values():
+        assert service["networks"] == ["shared"]
+        assert all(re.match(r"\$\{STACK_ADDRESS\b[^}]*\}:\d+:\d+$", port) for port in service["ports"])
+
+
+def test_another_machine_takes_lanes_alone_and_has_no_secret_that_signs_publishes_or_logs_in() -> None:
+    worker = overlay("machine.yml")["services"]["worker"]
+    assert worker["environment"] == {"WORKER_QUEUES": "crawl"}
+    secrets = {one if isinstance(one, str) else one["source"] for one in worker["secrets"]}
+    assert secrets < {one if isinstance(one, str) else one["source"] for one in SERVICES["worker"]["secrets"]}
+    assert not secrets & {"signing_key", "aws_credentials", "radar_token", "airflow_admin_password"}
 
 
 def test_the_tls_front_goes_to_the_site_by_the_name_that_compose_gives_it() -> None:

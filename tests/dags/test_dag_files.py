@@ -70,6 +70,9 @@ print(json.dumps({
         if [callback.__name__ for callback in task.on_failure_callback] != ["report_failure"]
     ],
     "tries": {task.task_id: [task.retries, task.retry_delay.total_seconds()] for task in monthly.tasks},
+    "elsewhere": [
+        task.task_id for dag in bag.dags.values() for task in dag.tasks if task.queue == "crawl"
+    ],
     "deadlines": {
         name: [alert.interval.total_seconds() / 86400 for alert in [dag.deadline or []] for alert in (alert if isinstance(alert, list) else [alert])]
         for name, dag in bag.dags.items()
@@ -159,6 +162,10 @@ def test_a_killed_lane_is_tried_again_at_once_and_everything_else_once(loaded: d
     lanes = {name: tries for name, tries in loaded["tries"].items() if name.startswith("device.crawl_")}
     assert set(map(tuple, lanes.values())) == {(20, 10.0)}
     assert {tries[0] for name, tries in loaded["tries"].items() if name not in lanes} == {1}
+
+
+def test_other_machines_run_lanes_alone(loaded: dict[str, Any]) -> None:
+    assert loaded["elsewhere"] == ["device.crawl_1", "device.crawl_2"]
 
 
 def test_a_lane_whose_time_is_over_is_scheduled_again_and_one_that_cannot_work_is_soon_given_up(
