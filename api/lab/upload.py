@@ -97,8 +97,8 @@ async def read_bounded(
 ) -> AsyncGenerator[bytes, None]:
     """The request's body, piece by piece; Problem as soon as it is larger than a form may be, TimeoutError
     if it is too slow."""
-    clock = asyncio.get_running_loop().time
-    body, size, due, due_at = request.stream(), 0, PIECE_BYTES, clock() + piece_s
+    loop = asyncio.get_running_loop()
+    body, size, due, due_at = request.stream(), 0, PIECE_BYTES, loop.time() + piece_s
     while True:
         async with asyncio.timeout_at(due_at):
             piece = await anext(body, None)
@@ -109,7 +109,7 @@ async def read_bounded(
             raise too_large()
         count(len(piece))
         if size >= due:
-            due, due_at = size + PIECE_BYTES, clock() + piece_s
+            due, due_at = size + PIECE_BYTES, loop.time() + piece_s
         yield piece
 
 

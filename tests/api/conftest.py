@@ -3,17 +3,20 @@
 import contextlib
 import dataclasses
 import datetime
+import functools
 import json
 import math
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from fastapi import routing
 from fastapi.testclient import TestClient
 
 from api.app import create_app
@@ -191,6 +194,21 @@ def serving_library(root: Path) -> contextlib.AbstractContextManager[TestClient]
     return serving(root / "releases", progress=root / "progress", lab=Queue(at_once))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def routes_read_once() -> Iterator[None]:
+    """Have FastAPI read the parameters of each route once for all applications: an application reads those of
+    all routes when it is first asked, which takes longer than most tests."""
+    name = "_build_dependant_with_parameterless_dependencies"
+    read = getattr(routing, name)
+    cached = functools.cache(
+        lambda path, call, dependencies: read(path=path, call=call, dependencies=dependencies)
+    )
+    with mock.patch.object(
+        routing, name, lambda *, path, call, dependencies: cached(path, call, tuple(dependencies))
+    ):
+        yield
+
+
 @pytest.fixture(scope="session")
 def made_up_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a library that no test changes."""
@@ -239,10 +257,7 @@ def own_client(data_dir: Path) -> Iterator[TestClient]:
 
 def own_or_shared(request: pytest.FixtureRequest, own: str, shared: str) -> TestClient:
     """The client of one fixture for a test that may change its library or the code,
-    and else that of the other.
-
-    An application describes its routes when it is first asked, which takes longer than most tests.
-    """
+    and else that of the other."""
     is_changing = {"tmp_path", "monkeypatch"} & set(request.fixturenames)
     client: TestClient = request.getfixturevalue(own if is_changing else shared)
     return client

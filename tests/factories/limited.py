@@ -1,4 +1,4 @@
-"""Tests that are coroutines, each in an event loop of its own and within a time limit."""
+"""Tests that are coroutines, each in an event loop of its own and within a time limit; and its clock."""
 
 import asyncio
 import functools
@@ -16,3 +16,10 @@ def limited(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., Non
         asyncio.run(asyncio.wait_for(test(*fixtures, **named), LIMIT_S))
 
     return run
+
+
+def time_passes(seconds: float) -> None:
+    """Put the clock of the running event loop forward, to a deadline that no test need wait for."""
+    loop = asyncio.get_running_loop()
+    now = loop.time
+    loop.time = lambda: now() + seconds  # type: ignore[method-assign]

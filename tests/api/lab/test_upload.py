@@ -16,6 +16,7 @@ from api.lab.networks import offered_networks, usual_network
 from api.lab.upload import MOST_BYTES, PIECE_BYTES, ROOM_BYTES, read_upload
 from tests.api.lab.conftest import AS_A_BROWSER, HeldLab, give, har
 from tests.api.test_v1 import assert_problem
+from tests.factories.limited import time_passes
 
 WITHIN_S = 60
 
@@ -168,14 +169,15 @@ def test_an_upload_that_pauses_between_enough_bytes_is_read() -> None:
     pieces = [body[at : at + PIECE_BYTES] for at in range(0, len(body), PIECE_BYTES)]
 
     async def pieced() -> Message:
-        await asyncio.sleep(0.1)
+        time_passes(10)
+        await asyncio.sleep(0.01)
         return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
 
     async def within() -> bytes:
         request = Request(
             {"type": "http", "headers": [(b"content-type", FORM["Content-Type"].encode())]}, pieced
         )
-        return (await read_upload(request, lambda _: None, piece_s=0.3)).content
+        return (await read_upload(request, lambda _: None, piece_s=30)).content
 
     with pytest.raises(Problem, match="in the field network"):  # which the form lacks
         asyncio.run(within())

@@ -271,10 +271,13 @@ def test_one_client_has_half_of_the_streams(releases: Path) -> None:
 def test_a_stream_that_finds_nothing_more_in_time_ends_with_its_reason(
     releases: Path, monkeypatch: pytest.MonkeyPatch, found: int
 ) -> None:
-    monkeypatch.setattr(rows, "MADE_WITHIN_S", 0.5)
-    monkeypatch.setattr(rows, "MADE_WITHIN_S", 0.5)
+    async def hurry(_client: Client, _number: int) -> None:
+        monkeypatch.setattr(rows, "MADE_WITHIN_S", 0.5)
+
+    if not found:
+        monkeypatch.setattr(rows, "MADE_WITHIN_S", 0.5)
     monkeypatch.setattr(query, "statement", functools.partial(endless, found=found))
-    client = ask(releases, "ndjson", nothing)
+    client = ask(releases, "ndjson", hurry)
     if found:
         assert not client.is_whole
         problem = json.loads(client.body.splitlines()[-1])["stream_cut"]

@@ -1,6 +1,7 @@
 """A release whose first site has one page load of known times, and a folder of two months."""
 
 import dataclasses
+import shutil
 from pathlib import Path
 
 import pytest
@@ -27,10 +28,16 @@ def one_load() -> MadeUp:
     return crawl
 
 
-@pytest.fixture
-def months(tmp_path: Path) -> Path:
-    """Releases of two months, which both have visits to site1.test."""
-    releases = tmp_path / "releases"
+@pytest.fixture(scope="session")
+def two_months(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Releases of two months, which both have visits to site1.test, and which no test changes."""
+    releases = tmp_path_factory.mktemp("two-months")
     write_crawl(releases, NAME, made_up())
     write_crawl(releases, EARLIER, one_load())
     return releases
+
+
+@pytest.fixture
+def months(two_months: Path, tmp_path: Path) -> Path:
+    """The same releases, for a test that may change them."""
+    return shutil.copytree(two_months, tmp_path / "releases")

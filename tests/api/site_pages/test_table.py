@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import io
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,10 @@ def sizes(*of_sites: list[int], hosts: str = "site{}.test") -> MadeUp:
     return crawl
 
 
-@pytest.fixture
-def three(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two months: of three sites in the first, and of the same in another order in the second."""
-    releases = tmp_path / "releases"
+    releases = tmp_path_factory.mktemp("three") / "releases"
     write_crawl(releases, EARLIER, sizes([1000, 1000], [1000, 90_000], [90_000, 90_000]))
     second = sizes([90_000, 90_000], [1000, 1000], [20_000, 1000])
     for row, number in zip(second.site, (2, 1, 3), strict=True):
@@ -49,6 +50,12 @@ def three(tmp_path: Path) -> Path:
         row["host"] = row["final_host"] = f"site{number}.test"
     write_crawl(releases, NAME, second)
     return releases
+
+
+@pytest.fixture
+def three(built: Path, tmp_path: Path) -> Path:
+    """The same months, for a test that may change them."""
+    return shutil.copytree(built, tmp_path / "releases")
 
 
 def asked(client: TestClient, **parameters: Any) -> list[Row]:

@@ -18,7 +18,8 @@ from crawler.worker import claims
 from crawler.worker.claim_loop import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
 from schema.vocabulary import DISPUTED, UNCONFIRMED
 from tests.crawler.control.weather import Silent, Weather
-from tests.crawler.worker.played_browsers import Browsers, ending, fine, loop, run, sites, time_passes, visits
+from tests.crawler.worker.played_browsers import Browsers, ending, fine, loop, run, sites, visits
+from tests.factories.limited import time_passes
 from tests.factories.made_up_visits import observation, plan_crawl, response
 
 QUICK = Pacing(every_s=0.02, slow_s=0.1, down_s=0.02)

@@ -95,13 +95,6 @@ async def endless(host: str) -> Observation:
     raise AssertionError
 
 
-def time_passes(seconds: float) -> None:
-    """Put the clock of the running event loop forward, to a deadline that no test need wait for."""
-    loop = asyncio.get_running_loop()
-    now = loop.time
-    loop.time = lambda: now() + seconds  # type: ignore[method-assign]
-
-
 def sites(engine: Engine) -> list[tuple[object, ...]]:
     with engine.connect() as connection:
         statement = "SELECT rank, attempts, owner, final_visit_id IS NOT NULL FROM site ORDER BY rank"

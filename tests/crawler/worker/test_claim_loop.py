@@ -35,9 +35,9 @@ from tests.crawler.worker.played_browsers import (
     fine,
     run,
     sites,
-    time_passes,
     visits,
 )
+from tests.factories.limited import time_passes
 from tests.factories.made_up_visits import BEGAN, observation, plan_crawl
 
 IDENTITY = Identity(

@@ -15,7 +15,7 @@ from crawler.browser import processes
 from crawler.worker.database_retry import DatabaseRetry
 from storage import embedded
 from storage.engine import DatabaseFull, DatabaseUnreachable, connect
-from tests.crawler.worker.played_browsers import time_passes
+from tests.factories.limited import time_passes
 
 
 @pytest.fixture
