@@ -1,5 +1,6 @@
 """Real PostgreSQL for every test that asks: the embedded 18, and Debian's 15, a fresh database each."""
 
+import atexit
 import contextlib
 import fcntl
 import functools
@@ -62,6 +63,13 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
         gc.freeze()
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """End a worker of several at once, after all that is to be done at its end: DuckDB would list, below the
+    summary, what is left in its memory, and nobody asks for its exit status."""
+    if hasattr(config, "workerinput"):
+        atexit.register(os._exit, 0)
 
 
 def pytest_unconfigure() -> None:
