@@ -1,5 +1,7 @@
 """Real PostgreSQL for every test that asks: the embedded 18, and Debian's 15, a fresh database each."""
 
+from __future__ import annotations
+
 import atexit
 import contextlib
 import fcntl
@@ -13,7 +15,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import hypothesis
 import pytest
@@ -21,6 +23,9 @@ from sqlalchemy import Connection, Engine, create_engine, make_url, text
 
 from storage import embedded, migrate
 from storage.engine import connect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 DEBIAN_PROGRAMS = Path("/usr/lib/postgresql/15/bin")
 COUNTER = itertools.count()
@@ -138,6 +143,16 @@ def made_up_report(shared_folder: Path) -> Path:
         build_report(read_data_folder(stage), stage / "reports" / "2026" / "v1")
 
     return built_once(shared_folder / "made-up-report", build)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The browser of the settings, for all tests of a module."""
+    # Few tests need it.
+    from benchmarks.pages.browser import launch_browser
+
+    with launch_browser() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")

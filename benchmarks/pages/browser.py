@@ -29,6 +29,9 @@ Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 
+WITHIN_MS = 120_000
+"""Time limit for whatever is waited for on a page, also on a busy machine."""
+
 OF_THE_PAGE = ("Failed to load resource", "The Cross-Origin-Opener-Policy header has been ignored")
 """Beginnings of errors that a page may have itself: its own status, and an origin without TLS."""
 
@@ -79,6 +82,7 @@ def open_page(
             faults.append(message.text)
 
     page = browser.new_page()
+    page.set_default_timeout(WITHIN_MS)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", note)
     page.route(lambda url: not url.startswith("data:"), answer)

@@ -10,7 +10,6 @@ import itertools
 import re
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from fastapi.testclient import TestClient
 from playwright.sync_api import Browser
 
 from benchmarks.pages.addresses import AS_A_BROWSER, NOWHERE, AddressError, find_addresses
-from benchmarks.pages.browser import SCHEMES, SIZES, Faulty, launch_browser, open_page
+from benchmarks.pages.browser import SCHEMES, SIZES, Faulty, open_page
 from benchmarks.pages.loads import MOST_BYTES, REFERENCE, most_bytes
 from releases.errata import record
 from storage.report_versions import find_version, withdraw
@@ -88,12 +87,6 @@ def service(client: TestClient, two: Path, whole_report: Path) -> TestClient:
     shutil.rmtree(two.parent / "2026")
     shutil.copytree(whole_report, two.parent / "2026" / "v1")
     return client
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with launch_browser() as browser:
-        yield browser
 
 
 def application(client: TestClient) -> FastAPI:

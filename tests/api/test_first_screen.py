@@ -4,7 +4,6 @@ warnings; the home page is of at most four screens, and the explorer's figure is
 import dataclasses
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser
 
-from benchmarks.pages.browser import launch_browser, open_page
+from benchmarks.pages.browser import open_page
 from reports.document.render import render_html
 from storage.report_versions import Publication
 from storage.sums import manifest_of, seal
@@ -36,12 +35,6 @@ HOME_BYTES = 60_000
 def content(made_up_report: Path) -> dict[str, Any]:
     text = (made_up_report / "reports/2026/v1/report.json").read_text(encoding="utf-8")
     return dict(json.loads(text))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launch_browser() as browser:
-        yield browser
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,7 +3,7 @@ what cannot be shown is said where the reader looks."""
 
 import contextlib
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, Page
 
 from api.explorer.strata import FIELDS
-from benchmarks.pages.browser import SCHEMES, SIZES, Faulty, Scheme, launch_browser, open_page
+from benchmarks.pages.browser import SCHEMES, SIZES, Faulty, Scheme, open_page
 from tests.api.explorer.conftest import MANY, ONE
 
 pytestmark = pytest.mark.browser
@@ -19,12 +19,6 @@ pytestmark = pytest.mark.browser
 WAYS = tuple(itertools.product(SIZES, SCHEMES))
 ADD = "Add a release"
 START = f"/explore?crawl={MANY}&measure=responses"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launch_browser() as browser:
-        yield browser
 
 
 def add(page: Page) -> None:

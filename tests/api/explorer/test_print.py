@@ -2,8 +2,9 @@
 
 import pytest
 from fastapi.testclient import TestClient
+from playwright.sync_api import Browser
 
-from benchmarks.pages.browser import launch_browser, open_page
+from benchmarks.pages.browser import open_page
 from tests.api.explorer.conftest import MANY
 
 pytestmark = pytest.mark.browser
@@ -14,9 +15,9 @@ CONTROLS = ("form", "button", ".files")
 
 
 def test_the_printed_explorer_has_no_form_no_button_and_no_links_to_files(
-    client_of_items: TestClient,
+    client_of_items: TestClient, browser: Browser
 ) -> None:
-    with launch_browser() as browser, open_page(browser, client_of_items, "/explore") as page:
+    with open_page(browser, client_of_items, "/explore") as page:
 
         def visible(selector: str) -> bool:
             return any(one.is_visible() for one in page.locator(selector).all())
@@ -29,10 +30,10 @@ def test_the_printed_explorer_has_no_form_no_button_and_no_links_to_files(
         assert visible("#numbers")
 
 
-def test_paper_cuts_no_table_off(client_of_items: TestClient) -> None:
+def test_paper_cuts_no_table_off(client_of_items: TestClient, browser: Browser) -> None:
     four_windows = "/explore?measure=responses&iw=3&iw=10&iw=16&iw=30"
     for path in (four_windows, f"/releases/{MANY}/v1"):
-        with launch_browser() as browser, open_page(browser, client_of_items, path) as page:
+        with open_page(browser, client_of_items, path) as page:
             page.set_viewport_size({"width": PAPER_WIDTH, "height": 1000})
             page.emulate_media(media="print")
             tables = page.locator(".wide")

@@ -1,24 +1,16 @@
 """The explorer's scripts in a browser, in the sizes of a desktop and a phone, and the page without them."""
 
-from collections.abc import Iterator
-
 import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, Locator, Page
 
-from benchmarks.pages.browser import SIZES, Scheme, launch_browser, open_page
+from benchmarks.pages.browser import SIZES, Scheme, open_page
 from tests.api.explorer.conftest import MANY
 
 pytestmark = pytest.mark.browser
 
 CRAWL = "2026-11.desktop.local.tcp.localweb"
 WAYS: tuple[tuple[int, Scheme], ...] = ((1280, "light"), (390, "dark"))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launch_browser() as browser:
-        yield browser
 
 
 def wait_for_width(page: Page) -> None:

@@ -276,6 +276,7 @@ def browsing(address: str) -> Iterator[Page]:
     """A page of Chromium at `address`, which must get no error from anything that it loads."""
     with launch_browser() as browser:
         page = browser.new_page()
+        page.set_default_timeout(1000 * WITHIN_S)
         failed: list[str] = []
         page.on("response", lambda response: failed.append(response.url) if response.status >= 400 else None)
         page.goto(address)
@@ -285,7 +286,7 @@ def browsing(address: str) -> Iterator[Page]:
 
 def follow(page: Page, link: str) -> None:
     """Follow a link of the navigation on top of every page."""
-    with page.expect_navigation(wait_until="load", timeout=1000 * WITHIN_S):
+    with page.expect_navigation(wait_until="load"):
         page.get_by_role("navigation", name="Service").get_by_role("link", name=link).click()
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser
 
-from benchmarks.pages.browser import launch_browser
 from releases.formatting import NARROW
 from reports.document.render import render_html
 from reports.forms.texts import report_markdown, summary_text
@@ -152,38 +152,38 @@ A4_WIDTH = 658
 
 
 @pytest.mark.browser
-def test_no_table_is_wider_than_its_column_on_paper(built: Built) -> None:
-    with launch_browser() as browser:
-        tab = browser.new_page(viewport={"width": A4_WIDTH, "height": 900})
-        tab.emulate_media(media="print")
-        tab.goto((built[0] / "index.html").as_uri())
-        assert tab.evaluate(WIDER_THAN_THEIR_COLUMN) == []
+def test_no_table_is_wider_than_its_column_on_paper(built: Built, browser: Browser) -> None:
+    tab = browser.new_page(viewport={"width": A4_WIDTH, "height": 900})
+    tab.emulate_media(media="print")
+    tab.goto((built[0] / "index.html").as_uri())
+    assert tab.evaluate(WIDER_THAN_THEIR_COLUMN) == []
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
     ("width", "scheme"), [(390, "dark"), (1280, "light"), *((390, "light"), (1280, "dark")) * ALL]
 )
-def test_chromium_shows_the_page_without_scrolling_sideways(built: Built, width: int, scheme: Any) -> None:
-    with launch_browser() as browser:
-        tab = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-        complaints: list[str] = []
-        asked: list[str] = []
-        tab.on("console", lambda message: complaints.append(message.text))
-        tab.on("request", lambda request: asked.append(request.url))
-        tab.goto((built[0] / "index.html").as_uri())
-        assert tab.locator(".verdict").inner_text() == keep_unbroken(built[1]["answer"]["headline"])
-        assert unreadable(tab) == []
-        if (width == 1280) == (scheme == "light"):
-            assert violations(tab) == []
-        assert tab.evaluate(WIDER_THAN_THEIR_COLUMN) == []
-        assert tab.locator("figure svg:visible").count() == sum(
-            len(section["figures"]) for section in built[1]["sections"]
-        )
-        ground, label = tab.evaluate(
-            "[getComputedStyle(document.body).backgroundColor,"
-            " getComputedStyle(document.querySelector('figure svg text')).fill]"
-        )
-        assert contrast(ground, label) >= 4.5
+def test_chromium_shows_the_page_without_scrolling_sideways(
+    built: Built, browser: Browser, width: int, scheme: Any
+) -> None:
+    tab = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    complaints: list[str] = []
+    asked: list[str] = []
+    tab.on("console", lambda message: complaints.append(message.text))
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto((built[0] / "index.html").as_uri())
+    assert tab.locator(".verdict").inner_text() == keep_unbroken(built[1]["answer"]["headline"])
+    assert unreadable(tab) == []
+    if (width == 1280) == (scheme == "light"):
+        assert violations(tab) == []
+    assert tab.evaluate(WIDER_THAN_THEIR_COLUMN) == []
+    assert tab.locator("figure svg:visible").count() == sum(
+        len(section["figures"]) for section in built[1]["sections"]
+    )
+    ground, label = tab.evaluate(
+        "[getComputedStyle(document.body).backgroundColor,"
+        " getComputedStyle(document.querySelector('figure svg text')).fill]"
+    )
+    assert contrast(ground, label) >= 4.5
     assert complaints == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []

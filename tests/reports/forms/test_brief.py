@@ -10,8 +10,8 @@ from typing import Any
 import pypdf
 import pytest
 from PIL import Image
+from playwright.sync_api import Browser
 
-from benchmarks.pages.browser import launch_browser
 from figures.frame import DESK, PHONE
 from figures.rendering import svg
 from releases.formatting import estimate, quantity
@@ -161,11 +161,10 @@ def test_hostile_strings_stay_text(built: Built) -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
-def test_chromium_shows_the_brief_whole(built: Built, width: int, scheme: Any) -> None:
-    with launch_browser() as browser:
-        tab = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-        tab.goto((built[0] / "forms" / "brief.html").as_uri())
-        assert unreadable(tab) == []
-        assert violations(tab) == []
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
-        assert tab.locator("figure svg:visible").count() == 1
+def test_chromium_shows_the_brief_whole(built: Built, browser: Browser, width: int, scheme: Any) -> None:
+    tab = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    tab.goto((built[0] / "forms" / "brief.html").as_uri())
+    assert unreadable(tab) == []
+    assert violations(tab) == []
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.locator("figure svg:visible").count() == 1
