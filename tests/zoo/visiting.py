@@ -19,6 +19,7 @@ from crawler.capture.capture import capture_loopback
 from crawler.visit.observation import Observation
 from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
+from tests.crawler.visiting import unhurried
 from tests.zoo.case import Page
 from tests.zoo.pages import visited_pages
 from tests.zoo.serving.capture import run_tcpdump
@@ -54,6 +55,7 @@ async def _visit_web(playwright: Playwright, protocol: Spoken, pages: Sequence[P
             run_tcpdump(folder) as captured,
             serve_hosts(hosts, protocol=protocol, folder=folder, security=pages[0].security) as web,
             capture_loopback(is_theirs_alone=True) as capture,
+            unhurried(),
         ):
             assert capture is not None, "loopback cannot be captured"
             chromium = from_environment().chromium

@@ -36,6 +36,7 @@ from tests.crawler.egress.looking import (
     nft,
     parent,
 )
+from tests.crawler.visiting import AMPLE_S, unhurried
 
 HOSTS = [
     "ok.test",
@@ -74,7 +75,7 @@ async def _visits(
         ends = []
         sizes = {}
         for host in HOSTS:
-            observation = await visit_page(browser, host, budget_s=40, settle_s=20)
+            observation = await visit_page(browser, host, budget_s=AMPLE_S, settle_s=20)
             row = observation.visit
             ends.append([host, row["outcome"], row["error"], row["unfiltered_egress"]])
             sizes[host] = [
@@ -94,7 +95,7 @@ async def _visits(
     async with Browser.launch(
         chromium, flags=[*FLAGS, *world.QUIC_FLAGS], quic=True, guard=guard, capture=capture
     ) as browser:
-        by_quic = await visit_page(browser, quic.PUBLIC_HOST, budget_s=40, settle_s=20)
+        by_quic = await visit_page(browser, quic.PUBLIC_HOST, budget_s=AMPLE_S, settle_s=20)
     return {
         "visits": ends,
         "sizes": sizes,
@@ -115,7 +116,7 @@ async def visit_after_mending(guard: AddressGuard) -> list[Any]:
     with open_capture(guard.capture) as capture:
         async with Browser.launch(from_environment().chromium, guard=guard, capture=capture) as browser:
             for _ in range(3):
-                row = (seen := await visit_page(browser, "ok.test", budget_s=40, settle_s=20)).visit
+                row = (seen := await visit_page(browser, "ok.test", budget_s=AMPLE_S, settle_s=20)).visit
                 size = seen.responses[0]["wire_bytes"] if seen.responses else None
                 collected.append([row["outcome"], row["coverage"], size])
                 for link in network()["links"]:
@@ -207,5 +208,5 @@ def prepared() -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    with prepared():
+    with prepared(), unhurried():
         print(json.dumps(asyncio.run(play())))

@@ -18,6 +18,7 @@ from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from tests.circles import ALL
 from tests.crawler.playing import Played, play_local_web
+from tests.crawler.visiting import AMPLE_S, unhurried
 from tests.zoo.serving.namespace import in_namespace
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -26,7 +27,6 @@ Seen: TypeAlias = dict[str, Any]
 """One visit: `visit`, `connections` and `responses`."""
 
 BROWSERS = 2
-BUDGET_S = 60.0
 
 EVERY = {"h1": 20, "h1tls": 20, "h2": 10, "recorded": 8}
 """Pages visited by mode: every n-th; `scripts/test --all` visits all."""
@@ -68,11 +68,12 @@ async def crawl(web: Played, chosen: Sequence[str], capture: Capture | None) -> 
             chromium, flags=web.browser_flags, playwright=playwright, capture=capture
         ) as browser:
             while sites:
-                seen.append(await visit_page(browser, sites.popleft(), budget_s=BUDGET_S))
+                seen.append(await visit_page(browser, sites.popleft(), budget_s=AMPLE_S))
 
-    async with async_playwright() as playwright, asyncio.TaskGroup() as group:
-        for _ in range(BROWSERS):
-            group.create_task(visit_in_turn())
+    with unhurried():
+        async with async_playwright() as playwright, asyncio.TaskGroup() as group:
+            for _ in range(BROWSERS):
+                group.create_task(visit_in_turn())
     return seen
 
 

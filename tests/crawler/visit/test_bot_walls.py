@@ -2,16 +2,14 @@
 and nothing else is taken for one."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
-from crawler.browser.browser import Browser
 from crawler.netlog.requests import BOT_WALL_HEADERS
 from crawler.visit.bot_walls import CONSENTS, WALLS, HeaderMark, recognise
 from crawler.visit.observation import Observation
-from crawler.visit.visit import visit_page
 from schema import vocabulary as schema
+from tests.crawler.visiting import visit_hosts
 from tests.zoo.raw import Answer, RawWeb, answer, html
 
 
@@ -51,20 +49,23 @@ NO_WALL = {
 }
 
 
-def visits(chromium: Path, answers: dict[str, Answer]) -> list[Observation]:
-    async def crawl() -> list[Observation]:
-        web = RawWeb({f"{host}/": answer for host, answer in answers.items()})
-        async with web:
-            everywhere = [f"--host-resolver-rules=MAP *:80 127.0.0.1:{web.port},MAP *:443 127.0.0.1:9"]
-            async with Browser.launch(chromium, flags=everywhere) as browser:
-                return [await visit_page(browser, host, budget_s=20) for host in answers]
+class Everywhere(RawWeb):
+    """A web that is every host, those of walls included."""
 
-    return asyncio.run(crawl())
+    @property
+    def browser_flags(self) -> list[str]:
+        """Every host is this server; https is refused."""
+        return [f"--host-resolver-rules=MAP *:80 127.0.0.1:{self.port},MAP *:443 127.0.0.1:9"]
+
+
+def visits(answers: dict[str, Answer]) -> list[Observation]:
+    web = Everywhere({f"{host}/": answer for host, answer in answers.items()})
+    return asyncio.run(visit_hosts(web, *answers))
 
 
 @pytest.mark.browser
-def test_each_wall_is_flagged_and_its_page_kept(chromium: Path) -> None:
-    seen = visits(chromium, {f"{name}.test": answer for name, answer in WALLED.items()} | NO_WALL)
+def test_each_wall_is_flagged_and_its_page_kept() -> None:
+    seen = visits({f"{name}.test": answer for name, answer in WALLED.items()} | NO_WALL)
     assert [observation.visit["wall"] for observation in seen] == [*WALLED, *[None] * len(NO_WALL)]
     assert all(observation.visit["received_bytes"] > 0 for observation in seen)
     ends = {name: observation.visit["outcome"] for name, observation in zip(WALLED, seen, strict=False)}
@@ -72,9 +73,9 @@ def test_each_wall_is_flagged_and_its_page_kept(chromium: Path) -> None:
 
 
 @pytest.mark.browser
-def test_each_consent_platform_is_flagged(chromium: Path) -> None:
+def test_each_consent_platform_is_flagged() -> None:
     pages = {f"{name}.test": page("200 OK", script=f"http://{url}") for name, url in CONSENTING.items()}
-    seen = visits(chromium, pages | {"plain.test": html("hello")})
+    seen = visits(pages | {"plain.test": html("hello")})
     assert [observation.visit["consent"] for observation in seen] == [*CONSENTING, None]
     assert {(observation.visit["outcome"], observation.visit["wall"]) for observation in seen} == {
         ("ok", None)

@@ -12,6 +12,7 @@ from crawler.browser.browser import Browser
 from crawler.visit.links import choose_inner_pages
 from crawler.visit.observation import BrowserDied, Observation
 from crawler.visit.visit import visit_page, visit_site
+from tests.crawler.visiting import AMPLE_S
 from tests.factories.made_up_visits import observation
 from tests.zoo.raw import RawWeb, html
 
@@ -31,7 +32,7 @@ def test_the_first_load_is_followed_by_repeats_and_by_inner_pages_of_the_same_si
 
     async def crawl() -> Observation:
         async with web, Browser.launch(chromium, flags=web.browser_flags) as browser:
-            return await visit_site(visit_page, browser, "a.test", budget_s=20, loads=3, inner=5)
+            return await visit_site(visit_page, browser, "a.test", budget_s=AMPLE_S, loads=3, inner=5)
 
     seen = asyncio.run(crawl())
     assert (seen.page_kind, seen.load, seen.visit["outcome"]) == ("home", 1, "ok")

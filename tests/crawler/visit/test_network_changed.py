@@ -12,6 +12,7 @@ import pytest
 from crawler.browser.browser import Browser
 from crawler.visit.visit import visit_page
 from tests.crawler.namespaces import play
+from tests.crawler.visiting import AMPLE_S
 from tests.zoo.raw import RawWeb, html
 
 SILENT = "10.1.0.1"
@@ -59,9 +60,9 @@ async def within(chromium: Path) -> dict[str, object]:
     async with web:
         flags = [web.browser_flags[0].replace("=", f"=MAP silent.test:80 {SILENT}:80,", 1)]
         async with Browser.launch(chromium, flags=flags) as browser:
-            going = asyncio.ensure_future(visit_page(browser, "a.test", budget_s=20))
+            going = asyncio.ensure_future(visit_page(browser, "a.test", budget_s=AMPLE_S))
             await web.has_sent("/")
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(AMPLE_S):
                 while not is_connecting(SILENT):
                     await asyncio.sleep(0.02)
             ip("address add 10.9.8.7/24 dev ff1")

@@ -20,14 +20,13 @@ from localweb.modes import Mode
 from localweb.server import LocalWeb
 from schema.tables import OBSERVATIONS
 from schema.vocabulary import OUTCOMES
+from tests.crawler.visiting import AMPLE_S
 from tests.zoo.raw import Answer, RawWeb, answer, html
 
 pytestmark = pytest.mark.browser
 
 BUDGET_S = 4.0
 """Budget of a visit that only the clock ends, in seconds."""
-AMPLE_S = 60.0
-"""Budget of a visit that ends by itself, also on a busy machine, in seconds."""
 
 
 def run(chromium: Path, web: Any, *hosts: str, late: Collection[str] = ()) -> list[Observation]:

@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 import pytest
 
-from crawler.visit.recorder import NOT_CLOSED
 from schema.http_caching import COLUMNS
 from tests.circles import ALL
 from tests.zoo import painting, table
@@ -29,10 +28,6 @@ VISITED = PROTOCOLS if ALL else PROTOCOLS[1:]
 
 AT_ONCE = 2
 """Protocols that are visited at a time, each in a namespace of its own with a server and a browser."""
-
-AGAIN = (PORTS_USED_TWICE, NOT_CLOSED)
-"""What a busy machine does to a visit, which a crawl would make again too: the kernel gave two connections
-the same ports, by which they are told apart, or the browser was late to close a page."""
 
 LEAST_COVERAGE = 0.999
 TOLERANCE_US = 2000
@@ -58,13 +53,13 @@ def zoo() -> Zoo:
 
 
 def visit_all(protocol: str) -> list[Visited]:
-    """Visit all pages, once more after one of AGAIN."""
+    """Visit all pages, once more if the kernel gave two connections the same ports, which tell them apart."""
     pages = {page.host: page for page in PAGES}
     visiting = functools.partial(in_namespace, "tests.zoo.visiting:visit_all", protocol, timeout_s=900)
     try:
         result = visiting()
     except AssertionError as exc:
-        if not any(reason in str(exc) for reason in AGAIN):
+        if PORTS_USED_TWICE not in str(exc):
             raise
         result = visiting()
     return [Visited(pages[seen["host"]], protocol, seen) for seen in result]

@@ -9,13 +9,10 @@ import os
 from typing import Any
 
 from hypothesis import Phase, given, seed, settings
-from playwright.async_api import async_playwright
 
-from crawler.browser.browser import Browser
-from crawler.visit.visit import visit_page
-from firstflight.settings import from_environment
 from localweb.serving.channel import ProtocolViolation
 from localweb.serving.handler import Reply, ServedRequest
+from tests.crawler.visiting import visit_hosts
 from tests.zoo.replies import bodiless, page
 from tests.zoo.serving.server import Spoken, ZooWeb
 
@@ -79,18 +76,15 @@ async def _visit(protocol: Spoken, messages: list[Any], at_once: int) -> dict[st
         else:
             await messages[int(request.path[1:])].send(reply)
 
-    async with ZooWeb({HOST: handle}, protocol=protocol) as web, async_playwright() as playwright:
-        async with Browser.launch(
-            from_environment().chromium, flags=web.browser_flags, playwright=playwright
-        ) as browser:
-            seen = await visit_page(browser, HOST, budget_s=60.0, settle_s=30.0)
-        # The browser's last frames on a connection that it ends are not always valid to the server's library.
-        failures = [failure for failure in web.log.failures if ProtocolViolation.__name__ not in failure]
-        assert not failures, "\n".join(failures)
-        return {
-            "visit": {name: seen.visit[name] for name in ("outcome", "coverage", "decrypted_coverage")},
-            "connections": seen.connections,
-            "responses": seen.responses,
-            "saw": saw,
-            "sent": [dataclasses.asdict(response) for response in web.log.responses],
-        }
+    web = ZooWeb({HOST: handle}, protocol=protocol)
+    (seen,) = await visit_hosts(web, HOST, settle_s=30.0)
+    # The browser's last frames on a connection that it ends are not always valid to the server's library.
+    failures = [failure for failure in web.log.failures if ProtocolViolation.__name__ not in failure]
+    assert not failures, "\n".join(failures)
+    return {
+        "visit": {name: seen.visit[name] for name in ("outcome", "coverage", "decrypted_coverage")},
+        "connections": seen.connections,
+        "responses": seen.responses,
+        "saw": saw,
+        "sent": [dataclasses.asdict(response) for response in web.log.responses],
+    }
