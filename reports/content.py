@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 from releases.catalogue import ReleaseFacts
 from releases.citation.licences import licence_text
 from releases.formatting import visible_text
+from replay.runs.facts import CheckFacts, FailureFacts, KernelFacts, LoadedRelease
 from reports.answer import Answer
 from reports.inputs.replays import ReportError
 from reports.sections.servers import ServersFacts
@@ -95,40 +96,11 @@ class RecordedFacts(TypedDict):
     limits: list[str]
 
 
-class KernelFacts(TypedDict, total=False):
-    """The kernel of the replay's guests."""
-
-    package: str
-    version: str
-    recipe: str
-    """SHA-256 of all that decides its build."""
-    patches: list[str]
-
-
-class CheckFacts(TypedDict, total=False):
-    """A calibration check of an emulated network."""
-
-    guest: int
-    profile: str
-    name: Required[str]
-    passed: Required[bool]
-    measured: float | None
-    expected: float | None
-    tolerance: float | None
-
-
 class ChecksFacts(TypedDict):
     """The number of calibration checks, and those that did not pass."""
 
     checked: int
     not_passed: list[CheckFacts]
-
-
-class FailureFacts(TypedDict):
-    """A guest that ended before its loads did."""
-
-    reason: str
-    log: str
 
 
 class ProvenanceFacts(TypedDict, total=False):
@@ -142,8 +114,7 @@ class ProvenanceFacts(TypedDict, total=False):
     commit: str
     commits: list[str]
     """Commits of all stages."""
-    release: dict[str, JsonValue]
-    """Crawl, version and checksum."""
+    release: LoadedRelease
     recorded_pages: dict[str, JsonValue]
     recordings: JsonValue
     kernel: KernelFacts

@@ -46,6 +46,7 @@ from replay.backcast.published import (
 )
 from replay.errors import ReplayError
 from replay.lab.player import player_key
+from replay.runs.facts import LoadsPlan
 from replay.runs.policy import Policy, at_once
 from replay.runs.replay_folder import kernel_facts, read_cells
 from schema.computed_tables import CELL
@@ -331,7 +332,7 @@ def content_of(
     }
 
 
-def instrument() -> dict[str, Any]:
+def instrument() -> LoadsPlan:
     """Return the kernel, player and rule of this code: a back-cast of others says nothing about them."""
     return {"kernel": kernel_facts(), "player": player_key(), "rule_version": VERSION}
 

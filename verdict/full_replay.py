@@ -1,9 +1,8 @@
 """A replay of every page over every network at every window, as its file describes it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from replay.lab.guest_process import Lab
 from replay.networks.copula import PAPER_POPULATIONS
@@ -15,6 +14,7 @@ from replay.networks.stored_populations import find_population
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import Cell, make_cells, sample
 from replay.runs.conditions import Conditions
+from replay.runs.facts import LoadsPlan
 from replay.runs.parts import plan_of
 from replay.runs.replay_folder import plan_facts
 from verdict.question import HALF_LOADED
@@ -27,19 +27,19 @@ class FullReplay:
     """A replay before its first cell runs."""
 
     cells: Sequence[Cell]
-    facts: dict[str, Any]
+    facts: LoadsPlan
     """Everything that the cells depend on, for stage.json."""
     sentence: str
     """The replay's extent in one line."""
 
-    def plan(self, lab: Lab) -> dict[str, Any]:
+    def plan(self, lab: Lab) -> LoadsPlan:
         """Return the plan of its one stage."""
-        facts = {**self.facts, "programs": dict(lab.sums())}
-        return plan_of(facts, self.cells, responses=self.facts["asked"]["responses"])
+        facts: LoadsPlan = {**self.facts, "programs": dict(lab.sums())}
+        return plan_of(facts, self.cells, responses=bool(self.facts["asked"]["responses"]))
 
 
 def plan_replay(
-    file: ReplayFile, recipes: Sequence[Recipe], source: Mapping[str, Any], *, populations: Path, commit: str
+    file: ReplayFile, recipes: Sequence[Recipe], source: LoadsPlan, *, populations: Path, commit: str
 ) -> FullReplay:
     """Return the replay of these pages that the file describes.
 

@@ -5,7 +5,6 @@ import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -14,6 +13,7 @@ from replay.errors import ReplayError
 from replay.networks.mlab.draws import MONTH as LINES_MONTH
 from replay.networks.profiles import MOST_MONTHS, Population, is_stale
 from replay.runs.conditions import Conditions
+from replay.runs.facts import LoadedRelease, LoadsPlan, PlannedStage, StageFacts
 from replay.runs.policy import Policy
 from verdict.arms import ARMS, LOADED, SAME
 from verdict.calibration import BackCastFinding
@@ -37,10 +37,9 @@ def stale_lines(month: str | None) -> list[Reason]:
     return [Reason(level="low", sentence=f"The {what}, more than {MOST_MONTHS} months older than the pages.")]
 
 
-def month_of(plan: Mapping[str, Any]) -> str:
+def month_of(plan: LoadsPlan) -> str:
     """Return the month of the pages that a stage's plan names."""
-    name: str = plan["release"]["crawl"]
-    return name.partition(".")[0]
+    return plan["release"]["crawl"].partition(".")[0]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,9 +47,9 @@ class PolicyReplayed:
     """The loads over a list of pages, as the rule takes them, and the release that they are of."""
 
     pages: PageList
-    release: Mapping[str, Any]
-    """Crawl, version and checksum."""
-    confirms: Mapping[str, Any] | None = None
+    release: LoadedRelease | None
+    """None of recordings."""
+    confirms: LoadedRelease | None = None
     """Release whose answer these pages are to confirm; None if they decide."""
 
     def verdict(
@@ -68,11 +67,11 @@ class PolicyReplayed:
         Raises ReplayError if another list is not one to confirm these pages.
         """
         for other in confirming:
-            if other.confirms != self.release:
+            if self.release is not None and other.confirms != self.release:
                 raise ReplayError(
-                    f"the loads over {other.release['crawl']} do not confirm {self.release['crawl']} of "
+                    f"the loads over {other.pages.crawl} do not confirm {self.pages.crawl} of "
                     f"version {self.release['version']}: `firstflight replay confirm "
-                    f"{other.release['crawl']}` loads what does"
+                    f"{other.pages.crawl}` loads what does"
                 )
         return verdict_of(
             self.pages,
@@ -84,7 +83,7 @@ class PolicyReplayed:
         )
 
 
-def policies_of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> PolicyReplayed:
+def policies_of_stages(tables: Sequence[pa.Table], facts: Sequence[StageFacts]) -> PolicyReplayed:
     """Return the stages and arms of a replay; `facts` are what stage.json says of each.
 
     One of every page over every network is one stage.
@@ -113,7 +112,7 @@ def policies_of_stages(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, 
     )
 
 
-def fractions_of(facts: Sequence[Mapping[str, Any]]) -> list[float]:
+def fractions_of(facts: Sequence[StageFacts]) -> list[float]:
     """Return the part of the budget that is used at the end of each stage; arms are no stages."""
     budget_s = 60 * msgspec.convert(facts[0]["plan"]["asked"], ReplayFile).budget_minutes
     seconds = itertools.accumulate(stage["core_s"] for stage in facts if stage["plan"].get("arm") is None)
@@ -128,7 +127,7 @@ class _Read:
     arms: Mapping[str, Evidence]
 
 
-def _read(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> _Read:
+def _read(tables: Sequence[pa.Table], facts: Sequence[StageFacts]) -> _Read:
     file = msgspec.convert(facts[0]["plan"]["asked"], ReplayFile)
     incumbent, sites = file.rule.incumbent, sites_in(facts[0]["plan"])
     question = ReplayQuestion(recipes=(), incumbent=incumbent, run=file.run, conditions=file.base)
@@ -157,12 +156,12 @@ def _read(tables: Sequence[pa.Table], facts: Sequence[Mapping[str, Any]]) -> _Re
     return _Read(file=file, looks=tuple(looks), everyone=everyone, arms=of_arms)
 
 
-def policies_of_pairs(table: pa.Table, plan: Mapping[str, Any]) -> PolicyReplayed:
+def policies_of_pairs(table: pa.Table, plan: LoadsPlan) -> PolicyReplayed:
     """Return a replay of every page over every network, larger windows as candidates and smaller ones for the
     picture; `plan` is what its one stage states."""
     networks = weighted_networks(
         [
-            Population(**{**population, "weights": tuple(population["weights"].items())})
+            msgspec.convert({**population, "weights": tuple(population["weights"].items())}, type=Population)
             for population in plan["populations"]
         ]
     )
@@ -171,19 +170,19 @@ def policies_of_pairs(table: pa.Table, plan: Mapping[str, Any]) -> PolicyReplaye
     half = read_evidence(table, networks, incumbent=ten, conditions=Conditions(neighbours=HALF_LOADED))
     larger = tuple(policy for policy in evidence.windows if policy.window > ten.window)
     shown = tuple(policy for policy in evidence.windows if policy != ten and policy not in larger)
-    release = plan.get("release", {})
+    release = plan.get("release")
     return PolicyReplayed(
         pages=PageList(
             looks=(Look(evidence=evidence),),
             rule=dataclasses.replace(RULE, candidates=larger, shown=shown),
-            crawl=release.get("crawl", ""),
+            crawl=release["crawl"] if release else "",
             everyone=half if len(half) else None,
         ),
         release=release,
     )
 
 
-def plan_of_facts(facts: Mapping[str, Any]) -> StagePlan:
+def plan_of_facts(facts: PlannedStage) -> StagePlan:
     """Return the plan of a stage from what stage.json says of it."""
     return StagePlan(
         networks={int(stratum): count for stratum, count in facts["networks"].items()},

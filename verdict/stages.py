@@ -9,20 +9,19 @@ replays/CRAWL.CHECKSUM/
 A replay of every page over every network is one stage.
 """
 
-import dataclasses
 import functools
 import itertools
 import json
 import resource
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 from replay.errors import ReplayError
 from replay.lab.guest_process import Lab
 from replay.runs.cells import Cell
+from replay.runs.facts import LoadsPlan, PlannedStage, StageFacts
 from replay.runs.guests import GuestProgress
 from replay.runs.parts import count_parts, join_parts, parts_folder, plan_of, replay_part, replay_parts
 from replay.runs.replay_folder import read_cells
@@ -50,14 +49,18 @@ class Stages:
         folder: Path,
         question: ReplayQuestion,
         lab: Lab,
-        facts: Mapping[str, Any],
+        facts: LoadsPlan,
         *,
         guests: int,
         signer: Signer | None = None,
     ) -> None:
         """Read and replay nothing yet. `facts` are what the loads depend on besides the question."""
         self.folder, self.question, self.lab, self.guests, self.signer = folder, question, lab, guests, signer
-        self.facts = {**facts, "format_version": FORMAT_VERSION, "programs": dict(lab.sums())}
+        self.facts: LoadsPlan = {
+            **facts,
+            "format_version": FORMAT_VERSION,
+            "programs": dict(lab.sums()),
+        }
         self.progress: GuestProgress | None = None
         self._tables: list[pa.Table] = []
         self._core_s = 0.0
@@ -65,7 +68,7 @@ class Stages:
     def __call__(self, plans: Sequence[StagePlan]) -> Loaded:
         """Load the last stage, and return all loads so far; raises ReplayError."""
         place = self.folder / stage_name(len(plans))
-        facts = {**self.facts, "stage": stage_facts(plans[-1])}
+        facts: LoadsPlan = {**self.facts, "stage": stage_facts(plans[-1])}
         self._core_s += self._load(place, self.question.cells(plans), facts)["core_s"]
         self._tables.append(read_cells(place))
         loads = pa.concat_tables(self._tables)
@@ -90,10 +93,10 @@ class Stages:
     def arm(self, name: str) -> None:
         """Load an arm, unless it is stored; raises ReplayError."""
         arm, place = LOADED[name], self.folder / f"arm-{name}"
-        facts = {**self.facts, "stage": stage_facts(arm.plan), "arm": name}
+        facts: LoadsPlan = {**self.facts, "stage": stage_facts(arm.plan), "arm": name}
         self._load(place, arm.question(self.question).cells([arm.plan]), facts)
 
-    def _load(self, place: Path, cells: list[Cell], facts: Mapping[str, Any]) -> dict[str, Any]:
+    def _load(self, place: Path, cells: list[Cell], facts: LoadsPlan) -> StageFacts:
         plan = plan_of(facts, cells, responses=False)
         return load_stage(
             place, cells, plan, self.lab, guests=self.guests, progress=self.progress, signer=self.signer
@@ -103,13 +106,13 @@ class Stages:
 def load_stage(
     place: Path,
     cells: Sequence[Cell],
-    plan: Mapping[str, Any],
+    plan: LoadsPlan,
     lab: Lab,
     *,
     guests: int,
     progress: GuestProgress | None = None,
     signer: Signer | None = None,
-) -> dict[str, Any]:
+) -> StageFacts:
     """Load a stage, unless it is stored, in parts that are stored as they end; return what it says of itself.
 
     Raises ReplayError.
@@ -124,8 +127,7 @@ def load_stage(
 
         replay_parts(cells, place, plan, total, guests=guests, replayer=one_part)
         # Of stages, what they cost decides what is loaded next; all else made again has the same checksums.
-        facts = {"core_s": spent.seconds} if "stage" in plan else {}
-        join_parts(place, plan, total, facts=facts, signer=signer)
+        join_parts(place, plan, total, core_s=spent.seconds if "stage" in plan else None, signer=signer)
     return read_stage(place, plan)
 
 
@@ -143,29 +145,29 @@ def stage_places(folder: Path) -> list[Path]:
     ]
 
 
-def sites_in(plan: Mapping[str, Any]) -> dict[int, int] | None:
+def sites_in(plan: LoadsPlan) -> dict[int, int] | None:
     """Return the number of each page's site by visit, as a plan has it; None where a page is a site of its
     own."""
     sites = plan.get("sites")
     return None if sites is None else {int(visit): site for visit, site in sites.items()}
 
 
-def read_facts(place: Path) -> dict[str, Any]:
+def read_facts(place: Path) -> StageFacts:
     """Return what a stage or an arm says of itself; ReplayError if it is damaged."""
     if broken := broken_sums(place):
         raise ReplayError(f"{place} is damaged ({', '.join(broken)}): remove it and all later stages")
-    facts: dict[str, Any] = json.loads((place / "stage.json").read_text(encoding="utf-8"))
+    facts: StageFacts = json.loads((place / "stage.json").read_text(encoding="utf-8"))
     return facts
 
 
-def read_stages(folder: Path) -> tuple[list[pa.Table], list[dict[str, Any]]]:
+def read_stages(folder: Path) -> tuple[list[pa.Table], list[StageFacts]]:
     """Return the loads and facts of each stage and arm of a replay; ReplayError if one is damaged."""
     places = stage_places(folder)
     facts = [read_facts(place) for place in places]
     return [read_cells(place) for place in places], facts
 
 
-def read_stage(place: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
+def read_stage(place: Path, plan: LoadsPlan) -> StageFacts:
     """Return what a stage says of itself; ReplayError if it is damaged or of another plan."""
     facts = read_facts(place)
     named = {*plan, *facts["plan"]} - {"commit"}  # kernel, programs and player are named by themselves
@@ -178,12 +180,17 @@ def read_stage(place: Path, plan: Mapping[str, Any]) -> dict[str, Any]:
     return facts
 
 
-def stage_facts(plan: StagePlan) -> dict[str, Any]:
+def stage_facts(plan: StagePlan) -> PlannedStage:
     """Return a stage as JSON; without `everyone_share` if that is 1, as older stages are stored."""
-    windows = {name: [str(window) for window in getattr(plan, name)] for name in ("windows", "everyone")}
-    facts = dataclasses.asdict(plan) | windows
-    if plan.everyone_share == 1:
-        del facts["everyone_share"]
+    facts: PlannedStage = {
+        "networks": {str(stratum): count for stratum, count in plan.networks.items()},
+        "pages": plan.pages,
+        "windows": [str(window) for window in plan.windows],
+        "again": plan.again,
+        "everyone": [str(window) for window in plan.everyone],
+    }
+    if plan.everyone_share != 1:
+        facts["everyone_share"] = plan.everyone_share
     return facts
 
 

@@ -2,11 +2,12 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from releases.slow_start import MSS_TIMESTAMPS
 from replay.networks.profiles import FRAME_BYTES, Profile
+from replay.runs.facts import CheckFacts
 
 RTT_TOLERANCE = 0.001
 SERIALISATION_TOLERANCE = 0.01
@@ -46,9 +47,15 @@ class CalibrationCheck:
         """True if the difference is within the tolerance."""
         return abs(self.measured - self.expected) <= self.tolerance * abs(self.expected)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> CheckFacts:
         """Return the check for stage.json and the self-test's JSON."""
-        return {**asdict(self), "passed": self.passed}
+        return {
+            "name": self.name,
+            "measured": self.measured,
+            "expected": self.expected,
+            "tolerance": self.tolerance,
+            "passed": self.passed,
+        }
 
     def __str__(self) -> str:
         mark = "ok  " if self.passed else "FAIL"

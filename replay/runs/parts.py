@@ -12,16 +12,16 @@ import heapq
 import json
 import math
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 from replay.errors import ReplayError
 from replay.lab.guest_process import Lab, usable_cpus
 from replay.runs.cells import Cell
+from replay.runs.facts import GuestFacts, LoadsPlan, StageFacts
 from replay.runs.guests import GuestProgress
 from replay.runs.price import core_seconds
 from replay.runs.replay_folder import count_states, guest_facts, read_cells, store_loads
@@ -62,14 +62,14 @@ def count_parts(cells: Sequence[Cell], *, guests: int) -> int:
     return max(1, min(parts, pages, MOST))
 
 
-def plan_of(facts: Mapping[str, Any], cells: Sequence[Cell], *, responses: bool) -> dict[str, Any]:
+def plan_of(facts: LoadsPlan, cells: Sequence[Cell], *, responses: bool) -> LoadsPlan:
     """Return the plan that all parts of a run state, as read back from JSON."""
     ids = hashlib.sha256("\n".join(cell.id for cell in cells).encode()).hexdigest()
-    common: dict[str, Any] = json.loads(json.dumps({**facts, "cells_planned": ids, "responses": responses}))
+    common: LoadsPlan = json.loads(json.dumps({**facts, "cells_planned": ids, "responses": responses}))
     return common
 
 
-def fault_of(folder: Path, plan: Mapping[str, Any]) -> str | None:
+def fault_of(folder: Path, plan: LoadsPlan) -> str | None:
     """Return why a folder holds no undamaged part of this plan; None if it does."""
     try:
         stored = json.loads((folder / "part.json").read_text(encoding="utf-8"))["plan"]
@@ -82,12 +82,12 @@ def fault_of(folder: Path, plan: Mapping[str, Any]) -> str | None:
     return f"is damaged ({', '.join(broken)})" if broken else None
 
 
-def count_whole_parts(stage: Path, plan: Mapping[str, Any], total: int) -> int:
+def count_whole_parts(stage: Path, plan: LoadsPlan, total: int) -> int:
     """Return the number of parts of this plan that are stored and undamaged."""
     return sum(fault_of(folder, plan) is None for folder in part_folders(stage, total))
 
 
-def write_part(folder: Path, result: ReplayResult, plan: Mapping[str, Any]) -> None:
+def write_part(folder: Path, result: ReplayResult, plan: LoadsPlan) -> None:
     """Write a part; an older one stays until the new one is complete."""
     responses = response_tables(result) if plan["responses"] else None
     store_loads(folder, "part", result.table, {"plan": plan, **guest_facts(result)}, responses)
@@ -96,7 +96,7 @@ def write_part(folder: Path, result: ReplayResult, plan: Mapping[str, Any]) -> N
 def replay_parts(
     cells: Sequence[Cell],
     stage: Path,
-    plan: Mapping[str, Any],
+    plan: LoadsPlan,
     total: int,
     *,
     guests: int,
@@ -140,13 +140,13 @@ def replay_part(
 
 def join_parts(
     stage: Path,
-    plan: Mapping[str, Any],
+    plan: LoadsPlan,
     total: int,
     *,
-    facts: Mapping[str, Any],
+    core_s: float | None = None,
     signer: Signer | None = None,
 ) -> None:
-    """Write a stage from its parts, and remove them; `facts` are what it says beside its plan and guests.
+    """Write a stage from its parts, and remove them; `core_s` is what the loads took, if the stage states it.
 
     PartError if a part is missing or damaged, ReplayError if no load was done.
     """
@@ -159,8 +159,11 @@ def join_parts(
         remove_parts(stage)
         raise ReplayError(f"no load was done: {cells['reason'][0]}")
     guests = _merge_facts([json.loads((folder / "part.json").read_text("utf-8")) for folder in folders])
+    facts: StageFacts = {"plan": plan, **guests}
+    if core_s is not None:
+        facts["core_s"] = core_s
     responses = _responses(folders) if plan["responses"] else None
-    store_loads(stage, "stage", cells, {"plan": plan, **guests, **facts}, responses, signer=signer)
+    store_loads(stage, "stage", cells, facts, responses, signer=signer)
     remove_parts(stage)
 
 
@@ -180,7 +183,7 @@ def _responses(folders: Sequence[Path]) -> Iterator[pa.Table]:
     )
 
 
-def _merge_facts(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _merge_facts(facts: Sequence[GuestFacts]) -> GuestFacts:
     """Return the facts of all parts' guests, numbered consecutively."""
     before = [sum(part["guests"] for part in facts[:place]) for place in range(len(facts))]
     return {

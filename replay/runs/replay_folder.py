@@ -7,7 +7,7 @@ import json
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,6 +23,7 @@ from replay.recipes.page_recipe import Recipe
 from replay.runs import background
 from replay.runs.cells import Cell
 from replay.runs.conditions import BACKGROUND_IW
+from replay.runs.facts import GuestFacts, KernelFacts, LoadsPlan, PopulationFacts, StageFacts
 from replay.runs.policy import PACED
 from replay.runs.responses import write_responses
 from replay.runs.run import ReplayResult
@@ -39,7 +40,7 @@ def store_loads(
     folder: Path,
     kind: Literal["stage", "part"],
     table: pa.Table,
-    facts: Mapping[str, Any],
+    facts: StageFacts,
     responses: Iterable[pa.Table] | None = None,
     *,
     signer: Signer | None = None,
@@ -52,7 +53,7 @@ def store_loads(
             write_responses(stage, responses)
         text = json.dumps(facts, indent=2, sort_keys=True) + "\n"
         (stage / f"{kind}.json").write_text(text, encoding="utf-8")
-        seal(stage, {"kind": kind, **origin({**facts.get("plan", {}), **facts})})
+        seal(stage, {"kind": kind, **origin({**facts["plan"], **facts})})
         if signer is not None:
             signer.sign(stage)
 
@@ -64,7 +65,7 @@ ORIGIN = (
 """Fields of stage.json that decide the cells; the manifest repeats them."""
 
 
-def origin(facts: Mapping[str, Any]) -> dict[str, Any]:
+def origin(facts: Mapping[str, object]) -> dict[str, object]:
     """Return the fields of ORIGIN, for the manifest."""
     return {name: facts[name] for name in ORIGIN if name in facts}
 
@@ -115,7 +116,7 @@ def count_states(table: pa.Table) -> dict[str, int]:
     return {state: states[state] for state in ("done", "refused", "failed")}
 
 
-def guest_facts(result: ReplayResult) -> dict[str, object]:
+def guest_facts(result: ReplayResult) -> GuestFacts:
     """Return the number of guests, their calibration checks and failures, without durations: a replay made
     again has the same checksums."""
     return {
@@ -133,12 +134,12 @@ def guest_facts(result: ReplayResult) -> dict[str, object]:
 
 def plan_facts(
     cells: Sequence[Cell],
-    source: Mapping[str, Any],
+    source: LoadsPlan,
     *,
     commit: str,
     rule_version: int,
     populations: Sequence[Population],
-) -> dict[str, object]:
+) -> LoadsPlan:
     """Return everything that the cells depend on; `rule_version` is that of the recommendation's rule."""
     profiles = {cell.profile.id: cell.profile for cell in cells}
     return {
@@ -158,7 +159,7 @@ def plan_facts(
     }
 
 
-def kernel_facts() -> dict[str, object]:
+def kernel_facts() -> KernelFacts:
     """Return the guest's kernel; `recipe` is the hash of all that decides its build."""
     version = package_version()
     return {
@@ -207,9 +208,18 @@ def parameters(cells: Sequence[Cell]) -> dict[str, object]:
     }
 
 
-def population_facts(population: Population) -> dict[str, object]:
+def population_facts(population: Population) -> PopulationFacts:
     """Return a population with its weights as a mapping."""
-    return {**dataclasses.asdict(population), "weights": dict(population.weights)}
+    return {
+        "id": population.id,
+        "version": population.version,
+        "weights": dict(population.weights),
+        "slow": population.slow,
+        "measured": population.measured,
+        "source": population.source,
+        "checksum": population.checksum,
+        "is_stored": population.is_stored,
+    }
 
 
 def recipes_of(cells: Sequence[Cell], *, warm: bool) -> list[Recipe]:

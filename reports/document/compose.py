@@ -208,8 +208,7 @@ def citation(report: Report, publication: Publication, release: Release) -> Cita
 def dirty_limit(replay: Replay | None) -> list[str]:
     """Return the limit that some loads were made by code that nobody can fetch; nothing without such
     loads."""
-    facts = replay.provenance if replay else {}
-    if not any(map(is_dirty, facts.get("commits") or [facts.get("commit", "")])):
+    if replay is None or not any(map(is_dirty, replay.provenance["commits"])):
         return []
     return [
         "A part of the loads was made by code with changes that were not committed (Provenance says which): "

@@ -138,7 +138,8 @@ def _replay_origin(replay: Replay) -> dict[str, Any]:
     """Return a replay's checksum and what its loads depend on, without its conditions, which only the
     report's JSON has."""
     facts = replay_folder.origin(replay.provenance)
-    parameters = {name: value for name, value in facts.get("parameters", {}).items() if name != "conditions"}
+    parameters = dict(replay.provenance.get("parameters", {}))
+    parameters.pop("conditions", None)
     return {
         "checksum": replay.checksum,
         "name": replay.name,

@@ -8,12 +8,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Required
 
 import pyarrow as pa
 
 from releases.catalogue import Release, find_release
 from replay.errors import ReplayError
+from replay.runs.facts import CheckFacts, FailureFacts, LoadedRelease, LoadsPlan, PopulationFacts, StageFacts
 from storage.signatures import find_faults
 from storage.sums import checksum_of
 from verdict.replayed import PolicyReplayed, policies_of_stages
@@ -30,12 +31,23 @@ class ReportError(Exception):
     """A report cannot be built; the message names the command that helps."""
 
 
+class LoadsProvenance(LoadsPlan, total=False):
+    """Everything that the loads of all stages depend on; the plan is that of the first."""
+
+    commits: Required[list[str]]
+    gates: Required[list[CheckFacts]]
+    failures: Required[list[FailureFacts]]
+    core_s: Required[float]
+    virtual_s: Required[float]
+    """Virtual duration of all page loads."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Replay:
     """Loads by stage, with what each stage says of itself."""
 
     loads: tuple[pa.Table, ...]
-    facts: tuple[Mapping[str, Any], ...]
+    facts: tuple[StageFacts, ...]
     """stage.json of each stage."""
     checksum: str
     name: str
@@ -46,11 +58,10 @@ class Replay:
     @property
     def crawl(self) -> str:
         """Whole name of the crawl whose pages were loaded."""
-        crawl: str = self.facts[0]["plan"]["release"]["crawl"]
-        return crawl
+        return self.facts[0]["plan"]["release"]["crawl"]
 
     @functools.cached_property
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> LoadsProvenance:
         """Everything that the loads depend on, with calibration checks, failures and times of all stages."""
         times = [time for table in self.loads for time in table["page_ms"].to_pylist() if time is not None]
         return {
@@ -63,10 +74,9 @@ class Replay:
         }
 
     @property
-    def populations(self) -> Sequence[Mapping[str, Any]]:
+    def populations(self) -> Sequence[PopulationFacts]:
         """Populations of networks that were not drawn anew; none of a decision."""
-        populations: Sequence[Mapping[str, Any]] = self.facts[0]["plan"].get("populations", ())
-        return populations
+        return self.facts[0]["plan"].get("populations", ())
 
     @functools.cached_property
     def replayed(self) -> PolicyReplayed:
@@ -79,7 +89,7 @@ class Replay:
         return replayed
 
 
-def check_populations(populations: Sequence[Mapping[str, Any]]) -> None:
+def check_populations(populations: Sequence[PopulationFacts]) -> None:
     """Raise ReportError if a replay names no populations, or the weights of one do not sum to 1."""
     if sorted(population["slow"] for population in populations) != [False, True]:
         raise ReportError("the replay names no populations; run `firstflight replay run` again")
@@ -127,7 +137,7 @@ def choose_replay(
     return replace(replay, confirming=tuple(others))
 
 
-def _confirmed_by(folder: Path) -> Any:  # noqa: ANN401  # any JSON
+def _confirmed_by(folder: Path) -> LoadedRelease | None:
     """Return the release whose answer a replay is to confirm; None if it is to confirm none.
 
     ReportError if its first stage is damaged.
@@ -195,7 +205,7 @@ def read_replay(folder: Path, release: Release, allowed_signers: Path) -> Replay
     )
 
 
-def drop_unmade_checks(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def drop_unmade_checks(checks: Sequence[CheckFacts]) -> list[CheckFacts]:
     """Return the checks without those of networks that a guest which ended early left to another, before any
     flight.
 

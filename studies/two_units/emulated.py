@@ -17,6 +17,7 @@ from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
 from replay.runs.cells import Cell
 from replay.runs.conditions import Conditions
+from replay.runs.facts import StageFacts
 from replay.runs.policy import PACED, Policy
 from reports.inputs.carried import read_carried
 from reports.inputs.replays import Replay
@@ -76,9 +77,9 @@ def read_looks(replay: Replay) -> tuple[Look, ...]:
         for table, facts in zip(replay.loads, replay.facts, strict=True)
         if facts["plan"].get("arm") is None
     ]
-    tables, plans = zip(*stages, strict=True)
-    first = {**plans[0], "plan": {**plans[0]["plan"], "asked": asked_of(replay)}}
-    return policies_of_stages(tables, [first, *plans[1:]]).pages.looks
+    plans = [facts for _, facts in stages]
+    first: StageFacts = {**plans[0], "plan": {**plans[0]["plan"], "asked": asked_of(replay)}}
+    return policies_of_stages([table for table, _ in stages], [first, *plans[1:]]).pages.looks
 
 
 def asked_of(replay: Replay) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import dataclasses
 import sys
 import time
 from collections.abc import Iterator
+from typing import cast
 
 import msgspec
 import pyarrow.parquet as pq
@@ -21,6 +22,7 @@ from firstflight.settings import Settings, from_environment
 from recordings.pages.same_sites import site_keys
 from recordings.pages.sets import SETS
 from replay.recipes.page_recipe import Recipe
+from replay.runs.facts import LoadsPlan
 from studies.two_years.comparing import INCUMBENT, PAIRS, compare, pairs_of
 from verdict.calibration import instrument
 from verdict.question import STRATA, ReplayQuestion
@@ -92,7 +94,7 @@ def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:
             }
             folder = settings.replays / f"{source.folder}.two-years-{pages}"
             question = ReplayQuestion(recipes=recipes, incumbent=INCUMBENT, run=RUN)
-            yield (pages, year), Stages(folder, question, lab, facts, guests=1)
+            yield (pages, year), Stages(folder, question, lab, cast("LoadsPlan", facts), guests=1)
 
 
 def equalise(recipe: Recipe) -> Recipe:

@@ -102,7 +102,7 @@ def decide_by(back_cast: BackCastFinding, *, month: str | None = None) -> Verdic
     evidence = noisy(np.random.default_rng(1), 2000, {FAR: (0.2, 0.0)})
     rule = dataclasses.replace(RULE, candidates=(FAR,), shown=(), guards=())
     pages = PageList(looks=(Look(evidence=evidence),), rule=rule, month=month)
-    return PolicyReplayed(pages=pages, release={}).verdict(back_cast)
+    return PolicyReplayed(pages=pages, release=None).verdict(back_cast)
 
 
 def test_the_rule_chooses_ten_over_the_networks_of_2010() -> None:

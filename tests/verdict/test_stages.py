@@ -4,14 +4,16 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from replay.errors import ReplayError
+from replay.runs.facts import LoadsPlan
 from storage.sums import seal
 from verdict.stages import CoreSeconds, read_stage
 
-PLAN = {"commit": "c0ffee", "kernel": "6.12", "player": "one", "stage": {"pages": 1}}
+PLAN: LoadsPlan = {"commit": "c0ffee", "kernel": {"version": "6.12"}, "player": "one", "rule_version": 7}
 
 
 @pytest.fixture
@@ -25,10 +27,10 @@ def test_a_stage_of_another_commit_counts_while_kernel_and_programs_are_the_same
     assert read_stage(place, {**PLAN, "commit": "a later one"})["core_s"] == 1.5
 
 
-@pytest.mark.parametrize("name", ["kernel", "player", "stage"])
+@pytest.mark.parametrize("name", ["kernel", "player", "rule_version"])
 def test_a_stage_that_was_loaded_with_something_else_is_refused_by_its_name(place: Path, name: str) -> None:
     with pytest.raises(ReplayError, match=f"another {name}"):
-        read_stage(place, {**PLAN, name: "another"})
+        read_stage(place, cast("LoadsPlan", {**PLAN, name: "another"}))
 
 
 def test_a_damaged_stage_is_refused(place: Path) -> None:

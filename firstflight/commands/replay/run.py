@@ -23,6 +23,7 @@ from releases.catalogue import ReleaseError
 from replay.errors import ReplayError
 from replay.lab.guest_process import usable_cpus
 from replay.networks.population_csv import PopulationError
+from replay.runs.facts import LoadsPlan
 from replay.runs.parts import count_parts, count_whole_parts
 from replay.runs.price import core_seconds
 from replay.runs.replay_folder import count_states, read_cells
@@ -135,7 +136,7 @@ def run_decision(
             f"most {format_duration(60 * file.budget_minutes)}, then {len(arms)} arms"
         )
         return None
-    facts = {
+    facts: LoadsPlan = {
         **source.facts,
         "commit": code_commit(settings.commit),
         **instrument(),

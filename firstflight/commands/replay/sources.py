@@ -5,7 +5,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -15,6 +14,7 @@ from recordings.pages.same_sites import sites_of
 from releases.catalogue import Release, ReleaseError, find_release
 from replay.recipes.page_recipe import Recipe, read_recipes
 from replay.recipes.recorded import read_recordings
+from replay.runs.facts import LoadsPlan
 from storage.signatures import find_faults
 
 BUNDLED = "recorded"
@@ -31,7 +31,7 @@ class ReplaySource:
     recipes: Sequence[Recipe]
     folder: str
     """Beginning of the name of the replay's folder; the rest says what was asked."""
-    facts: dict[str, Any]
+    facts: LoadsPlan
     """The source's fields of stage.json."""
     names: dict[int, str] = field(default_factory=dict)
     """Name of the site of each page of a release, by its visit: the pages of one registrable domain share
@@ -80,7 +80,7 @@ def leave_out_sites(settings: Settings, source: ReplaySource, other: str) -> Rep
 def release_source(release: Release) -> ReplaySource:
     """Return all pages of a release; what a recorded one says of itself goes along."""
     name = str(release.manifest.crawl)
-    facts: dict[str, Any] = {
+    facts: LoadsPlan = {
         "release": {"crawl": name, "version": release.manifest.version, "checksum": release.checksum}
     }
     if release.recording is not None:

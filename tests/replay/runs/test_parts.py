@@ -4,7 +4,6 @@ import functools
 import json
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,6 +11,7 @@ from replay.errors import GuestFailed
 from replay.networks.copula import PAPER_POPULATIONS
 from replay.runs.calibration import CalibrationCheck
 from replay.runs.cells import Cell
+from replay.runs.facts import LoadsPlan, StageFacts
 from replay.runs.guests import Guest, NetworkJob
 from replay.runs.parts import (
     PartError,
@@ -30,12 +30,13 @@ from tests.replay.runs.test_run import cells, recipe
 from verdict.rule import RULE
 
 PLANNED = cells([recipe(number, size=1_000 * number) for number in (1, 2, 3, 10, 11)])
-RELEASE = {"crawl": "2026-11.desktop.local.tcp.web", "version": 1}
 
 
 @functools.cache  # it asks dpkg for the kernel's version
-def facts(commit: str = "c0ffee", checksum: str = "aa") -> dict[str, Any]:
-    source = {"release": {**RELEASE, "checksum": checksum}}
+def facts(commit: str = "c0ffee", checksum: str = "aa") -> LoadsPlan:
+    source: LoadsPlan = {
+        "release": {"crawl": "2026-11.desktop.local.tcp.web", "version": 1, "checksum": checksum}
+    }
     return plan_facts(
         PLANNED, source, commit=commit, rule_version=RULE.version, populations=PAPER_POPULATIONS
     )
@@ -69,11 +70,11 @@ def one_check(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def write_whole(folder: Path, guests: int) -> None:
     result = replayed(share_out(PLANNED, guests), list(range(1, guests + 1)))
-    whole = {"plan": plan_of(facts(), PLANNED, responses=True), **guest_facts(result)}
+    whole: StageFacts = {"plan": plan_of(facts(), PLANNED, responses=True), **guest_facts(result)}
     store_loads(folder, "stage", result.table, whole, response_tables(result))
 
 
-def write_all(folder: Path, total: int, *, responses: bool = False) -> dict[str, Any]:
+def write_all(folder: Path, total: int, *, responses: bool = False) -> LoadsPlan:
     common = plan_of(facts(), PLANNED, responses=responses)
     shares = share_out(PLANNED, total)
     for number, (share, place) in enumerate(zip(shares, part_folders(folder, total), strict=True), start=1):
@@ -87,7 +88,7 @@ def test_joined_parts_are_to_the_byte_what_as_many_guests_of_one_run_would_leave
 ) -> None:
     write_whole(tmp_path / "whole", total)
     common = write_all(tmp_path / "joined", total, responses=True)
-    join_parts(tmp_path / "joined", common, total, facts={})
+    join_parts(tmp_path / "joined", common, total)
     whole, joined = tmp_path / "whole", tmp_path / "joined"
     assert sorted(path.name for path in joined.iterdir()) == sorted(path.name for path in whole.iterdir())
     for name in ("cells.parquet", "responses.parquet", "SHA256SUMS"):
@@ -99,7 +100,7 @@ def test_joined_parts_are_to_the_byte_what_as_many_guests_of_one_run_would_leave
 def test_a_stage_says_in_its_manifest_what_its_cells_depend_on(tmp_path: Path) -> None:
     write_whole(tmp_path / "whole", 1)
     manifest = json.loads((tmp_path / "whole" / "manifest.json").read_text())
-    assert manifest["release"] == {**RELEASE, "checksum": "aa"}
+    assert manifest["release"] == facts()["release"]
     assert (manifest["commit"], manifest["rule_version"]) == ("c0ffee", RULE.version)
     assert manifest["programs"] == [{"kernel": "ab" * 32}]
     assert manifest["kernel"]["recipe"] == facts()["kernel"]["recipe"]
@@ -122,7 +123,7 @@ def test_a_bit_that_flips_in_any_file_of_a_part_is_refused_and_the_part_is_not_d
         path.write_bytes(spoilt)
         assert fault_of(path.parent, common)
         with pytest.raises(PartError, match=r"part 2/2 is .*: replay again"):
-            join_parts(tmp_path / "m", common, 2, facts={})
+            join_parts(tmp_path / "m", common, 2)
     assert not (tmp_path / "m").exists()
 
 
@@ -148,7 +149,7 @@ def test_a_part_of_another_release_other_code_or_another_file_is_refused(
     write_all(tmp_path / "m", 2)
     plan = plan_of(facts(**other), planned, responses=False)
     with pytest.raises(PartError, match=f"part 1/2 is of another replay, by its {why}: replay again"):
-        join_parts(tmp_path / "m", plan, 2, facts={})
+        join_parts(tmp_path / "m", plan, 2)
     assert not (tmp_path / "m").exists()
 
 
@@ -156,4 +157,4 @@ def test_a_part_that_is_missing_or_torn_is_named(tmp_path: Path) -> None:
     common = write_all(tmp_path / "m", 2)
     (part_folders(tmp_path / "m", 2)[1] / "part.json").write_text("{")
     with pytest.raises(PartError, match="part 2/2 is not there"):
-        join_parts(tmp_path / "m", common, 2, facts={})
+        join_parts(tmp_path / "m", common, 2)
