@@ -20,7 +20,6 @@ from crawler.sites.optout import hash_host
 from firstflight.settings import Settings
 from releases import withdrawing
 from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, iter_versions
-from releases.mentions import mentions
 from releases.publish import publish, withdraw
 from schema.crawls import CrawlName, name_of
 from schema.tables import Crawl
@@ -214,14 +213,14 @@ def _find_derived(settings: Settings, site: SiteWithdrawal, holding: list[Releas
     }
     for folder in _list_folders(settings.replays):
         parts = [folder, *(part for part in folder.iterdir() if part.is_dir())]
-        if any(_read_source(part) in withdrawn for part in parts) or mentions(folder, site):
+        if any(_read_source(part) in withdrawn for part in parts) or withdrawing.mentions(folder, site):
             yield folder
     for folder in [
         *settings.releases.glob(".building-*"),
         *settings.reports.glob("*/.building-*"),
         *settings.reports.glob(".building-*"),
     ]:
-        if mentions(folder, site):
+        if withdrawing.mentions(folder, site):
             yield folder
 
 
@@ -231,7 +230,7 @@ def _find_reports(settings: Settings, site: SiteWithdrawal) -> list[ReportVersio
     return [
         report_version
         for report_version in report_versions.all_report_versions(settings.reports)
-        if any(mentions(folder, site) for _, folder in report_version.folders())
+        if any(withdrawing.mentions(folder, site) for _, folder in report_version.folders())
         or (
             report_version.is_there
             and report_version.withdrawal is not None

@@ -1,13 +1,16 @@
-"""Withdraws a site from releases: makes a version without it,
-and replaces the versions that have it by tombstones."""
+"""Withdraws a site from releases: finds it, makes a version without it, and replaces the versions that
+have it by tombstones."""
 
 import dataclasses
+import gzip
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from releases import parquet
@@ -31,6 +34,8 @@ MATCHES = "regexp_matches"
 
 BATCH_ROWS = 65_536
 
+GZIP = b"\x1f\x8b"
+
 
 def has_site(release: Release, site: SiteWithdrawal) -> bool:
     """Return whether a release has visits to the site, or names it in other visits."""
@@ -45,6 +50,32 @@ def _holding(site: SiteWithdrawal) -> Iterator[tuple[type[Base], str]]:
     yield Site, site.is_own("host")
     for model in OBSERVATIONS:
         yield model, site.is_touched(model.__tablename__, matches=MATCHES)
+
+
+def mentions(path: Path, site: SiteWithdrawal) -> bool:
+    """Return true if the file, or any file below the folder, names the site or cannot be read."""
+    if path.is_dir():
+        return any(mentions(file, site) for file in path.rglob("*") if file.is_file())
+    try:
+        return _in_parquet(path, site) if path.suffix == ".parquet" else _in_text(path, site)
+    except (pa.ArrowException, OSError, EOFError):
+        return True
+
+
+def _in_text(path: Path, site: SiteWithdrawal) -> bool:
+    content = path.read_bytes()
+    text = gzip.decompress(content) if content.startswith(GZIP) else content
+    return re.search(site.pattern, text.decode("utf-8", "replace").lower()) is not None
+
+
+def _in_parquet(path: Path, site: SiteWithdrawal) -> bool:
+    with pq.ParquetFile(path) as file:
+        texts = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
+        return any(
+            pc.any(pc.match_substring_regex(column, site.pattern, ignore_case=True)).as_py()
+            for batch in file.iter_batches(columns=texts)
+            for column in batch.columns
+        )
 
 
 def without_site(

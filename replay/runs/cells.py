@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from replay.networks.profiles import Profile
-from replay.recipes.http_version import replace_http
 from replay.recipes.page_recipe import Recipe
-from replay.recipes.warm_cache import warm_recipe
+from replay.recipes.variants import replace_http, warm_recipe
 from replay.runs.background import LOAD, background
 from replay.runs.conditions import Conditions
 from replay.runs.origins import OriginSetting, origin_settings

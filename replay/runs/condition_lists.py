@@ -11,7 +11,7 @@ from replay.lab.kernel import congestion_controls
 from replay.networks.distances import DISTANCE
 from replay.networks.profiles import DISCIPLINES, FRAME_BYTES
 from replay.networks.queues import MOST_BYTES, QUEUES, PublishedQueues
-from replay.recipes.http_version import HTTP
+from replay.recipes.variants import HTTP
 from replay.runs.buffers import RECEIVERS, SEND_BUFFERS
 from replay.runs.conditions import (
     DISCOVERY,

@@ -7,8 +7,8 @@ from typing import Any
 from replay.networks.distances import DISTANCE, NO_DISTANCE, RECORDED_DISTANCE
 from replay.networks.profiles import FRAME_BYTES, Discipline, Profile, check_losses
 from replay.networks.queues import PublishedQueues
-from replay.recipes.http_version import RECORDED_HTTP
 from replay.recipes.tls_records import TLS_RECORDS, runs_text
+from replay.recipes.variants import RECORDED_HTTP
 from replay.runs.buffers import UNLIMITED_RECEIVER, USUAL_SEND_BUFFER, receiver_commands, send_buffer_command
 from replay.runs.origins import AS_TCP, HTTP3, ONE_SENDER, PUBLISHED_SENDERS, SENDERS, STAND_IN
 from replay.runs.policy import Policy

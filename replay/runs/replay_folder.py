@@ -18,7 +18,7 @@ from replay.errors import ReplayError
 from replay.lab.kernel import PACKAGE, build_key, package_version, patches
 from replay.lab.player import player_key
 from replay.networks.profiles import Population
-from replay.recipes import page_recipe, tls_records, warm_cache
+from replay.recipes import page_recipe, tls_records, variants
 from replay.recipes.page_recipe import Recipe
 from replay.runs import background
 from replay.runs.cells import Cell
@@ -195,8 +195,8 @@ def parameters(cells: Sequence[Cell]) -> dict[str, object]:
         "tls_records": {name: tls_records.runs_text(runs) for name, runs in tls_records.TLS_RECORDS.items()},
         "think_time": "time from request to first byte, less a round trip and what the first TLS record "
         "took; the median of its kind where unknown",
-        "warm_cache": f"second visit after {warm_cache.REVISIT_S} s: the main document and all stale "
-        f"responses, a 304 of {warm_cache.NOT_MODIFIED_BYTES} bytes where there is a validator, "
+        "warm_cache": f"second visit after {variants.REVISIT_S} s: the main document and all stale "
+        f"responses, a 304 of {variants.NOT_MODIFIED_BYTES} bytes where there is a validator, "
         "else the whole response",
         "segment_bytes": MSS_TIMESTAMPS,
         "receive_window": "16 MB from the client's first acknowledgement on; "

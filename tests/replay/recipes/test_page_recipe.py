@@ -9,7 +9,6 @@ import pytest
 
 from releases.catalogue import Release
 from replay.errors import RecipeError
-from replay.recipes.http_version import replace_http
 from replay.recipes.page_recipe import (
     MOST_BODY_BYTES,
     REQUEST_BYTES,
@@ -19,7 +18,7 @@ from replay.recipes.page_recipe import (
     find_parents,
     read_recipes,
 )
-from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
+from replay.recipes.variants import NOT_MODIFIED_BYTES, REVISIT_S, replace_http, warm_recipe
 from schema.arrow import arrow_schema
 from schema.crawls import CrawlName
 from schema.tables import Base, Connection, Response, Visit

@@ -1,9 +1,14 @@
-"""Recipes of a second visit, with a warm cache."""
+"""Recipes of the same page over another version of HTTP, and on a second visit with a warm cache."""
 
 import dataclasses
 
 from replay.errors import RecipeError
 from replay.recipes.page_recipe import Object, Recipe
+
+HTTP = (RECORDED_HTTP, HTTP1, HTTP2) = ("recorded", "h1", "h2")
+"""Values of the column `http`: each host over the version that was recorded; all over HTTP/1.1, up to six
+connections each; or all over HTTP/2, one connection each, but for hosts without TLS, to which browsers speak
+HTTP/1.1."""
 
 REVISIT_S = 60
 """Time between the visits. Our choice, like the repeat view of page tests."""
@@ -11,6 +16,21 @@ REVISIT_S = 60
 NOT_MODIFIED_BYTES = 386
 """Size of a 304 response with framing: the median of 125 over HTTP/1.1 in recordings of 2012 to 2018 (deciles
 214 and 563 bytes). Over HTTP/2 it is smaller; either fits into one segment."""
+
+
+def replace_http(recipe: Recipe, http: str) -> Recipe:
+    """Return the page over one of HTTP.
+
+    Sizes stay as recorded, although HTTP/2 compresses header fields. Hosts that shared a connection over
+    HTTP/2 stay one host: over HTTP/1.1 a browser would open up to six connections to each of them.
+    """
+    if http == RECORDED_HTTP:
+        return recipe
+    origins = (
+        dataclasses.replace(origin, h2=http == HTTP2 and origin.tls_flight_bytes > 0, is_http3=False)
+        for origin in recipe.origins
+    )
+    return dataclasses.replace(recipe, origins=tuple(origins))
 
 
 def warm_recipe(recipe: Recipe) -> Recipe:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.recipes.warm_cache import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
+from replay.recipes.variants import NOT_MODIFIED_BYTES, REVISIT_S, warm_recipe
 from tests.factories.made_up_recording import DOCUMENT, entry, read_one, recipe_of_har, write_har
 
 
