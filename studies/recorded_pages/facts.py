@@ -1,4 +1,4 @@
-"""Reads the facts of recorded pages: pages.parquet and requests.parquet, whose columns README.md defines."""
+"""Reads the facts of recorded pages: pages.parquet, a row a page, and requests.parquet, a row a request."""
 
 import dataclasses
 import hashlib
@@ -32,7 +32,9 @@ PAGE_COLUMNS: dict[str, type] = {
     "unanswered": int,
     "has_headers": bool,
 }
-"""Columns of pages.parquet that are read; any but `page` may be left out."""
+"""Columns of pages.parquet that are read; any but `page` may be left out. `on_load_ms` is the time of the
+load event since the page's first request, negative if there was none; `browser` is the build of Chromium; the
+others are the number of requests, that of requests without an answer, and whether headers were recorded."""
 
 MOST_UNANSWERED = 0.1
 """Greatest share of requests without an answer of a page that is replayed."""
@@ -68,7 +70,8 @@ class Recording:
 
 
 def read_recording(folder: Path) -> Recording:
-    """Read a folder of facts, which has the name of its set; ValueError if it is not as README.md says."""
+    """Read a folder of facts, which has the name of its set; ValueError if a column is missing or of another
+    type."""
     source = Source(**json.loads((SOURCES / f"{folder.name}.json").read_text(encoding="utf-8")))
     return Recording(
         source=source,

@@ -15,46 +15,77 @@ CACHEABLE = ("GET", "HEAD")
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class PageRequest:
-    """A row of requests.parquet; docs/recorded-pages.md defines the columns."""
+    """A row of requests.parquet, which has the number of its page too.
+
+    All columns but NEVER_NULL may be left out.
+    """
 
     entry: int
+    """Number of the request in its page, from 0, in the order of starting."""
     is_main_document: bool
+    """True for the main document, one for each page."""
     started_ms: float
+    """Time at which the browser began the request, since the page's first."""
     origin: int
+    """Number within the page of scheme, host and port."""
     site: int
+    """Number within the page of the registrable domain."""
     address: int | None
+    """Number within the page of the server's address; None if unknown."""
     scheme: str
     protocol: str | None
+    """http/1.0, http/1.1, h2 or h3."""
     method: str
     destination: str | None
+    """Sec-Fetch-Dest; None if the browser sent no header of its own."""
     status: int | None
+    """None if no response came."""
     mime_type: str | None
+    """Of the response, as the next two."""
     content_encoding: str | None
     content_length: int | None
     transfer_bytes: int | None
+    """Header and body as Chromium counts them, without the headers of frames; None if unknown."""
     har_body_size: int | None
+    """As Playwright's HAR has it, like the next."""
     har_headers_size: int | None
     request_body_bytes: int | None
+    """Size of the request's body, 0 if it has none."""
     cache_control: str | None
+    """Of the response's header, as the next."""
     age: str | None
     has_validator: bool | None
+    """None if no header was recorded."""
     tls: str | None
     dns_ms: float | None
+    """A phase, as the next four; None if it did not take place."""
     connect_ms: float | None
+    """Includes `ssl_ms`."""
     ssl_ms: float | None
     wait_ms: float | None
     receive_ms: float | None
     referer_entry: int | None
+    """The request whose URL Referer is."""
     referer_is_origin_only: bool | None
+    """True if Referer was cut down to the origin."""
     redirected_from: int | None
+    """The request that redirected here."""
     sent_ms: float | None
+    """Time of sending, where it was recorded."""
     connection: int | None
+    """Number of the connection, where it was recorded."""
     initiator_entry: int | None
+    """The request that led to this one, where it was recorded."""
     resource_type: str | None
+    """Type of the resource by our names, where it was recorded."""
     body_bytes: int | None
+    """The body as sent, where header and body were not counted together."""
     response_header_chars: int | None
+    """The header as text, where header and body were not counted together."""
     protocol_elsewhere: str | None
+    """Through a proxy: what the same host spoke to the pages of August 2025."""
     offers_h3: bool | None
+    """Through a proxy: true if the response offers HTTP/3 by Alt-Svc."""
 
     @property
     def began_us(self) -> int:
