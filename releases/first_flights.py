@@ -15,7 +15,7 @@ RTO_MIN_US = 200_000
 """Linux's TCP_RTO_MIN, in µs: its retransmission timeout is the round-trip time plus at least this."""
 
 
-class Connection(NamedTuple):
+class FlightConnection(NamedTuple):
     """The columns of `connection` that the derivation needs."""
 
     id: int
@@ -67,7 +67,7 @@ class Connection(NamedTuple):
         return frames + (self.tls_ticket_bytes or 0)
 
 
-class Response(NamedTuple):
+class FlightResponse(NamedTuple):
     """The columns of `response` that the derivation needs."""
 
     id: int
@@ -103,7 +103,7 @@ class FirstFlight:
         return self.tls_bytes + self.answer_bytes
 
 
-def first_flight(connection: Connection, responses: Sequence[Response]) -> FirstFlight | None:
+def first_flight(connection: FlightConnection, responses: Sequence[FlightResponse]) -> FirstFlight | None:
     """Return the first flight of a connection; None if no response began to arrive on it.
 
     Let the first byte of the connection's first response reach the client at time t, when its acknowledgement
@@ -171,7 +171,7 @@ class _Sender:
             idle_us -= rto_us
         self.cwnd = max(self.cwnd, self.iw)
 
-    def begin(self, response: Response) -> None:
+    def begin(self, response: FlightResponse) -> None:
         """Update the window to the time when `response` begins."""
         at_us = _arrival(response)
         if self.burst_us is not None and (
@@ -182,7 +182,7 @@ class _Sender:
         if self.burst_us is None:
             self.restart(at_us - self.last_sent_us)
 
-    def send(self, response: Response, payload_bytes: int | None) -> None:
+    def send(self, response: FlightResponse, payload_bytes: int | None) -> None:
         """Add the response's bytes to the unacknowledged burst."""
         at_us = _arrival(response)
         if self.burst_us is None:
@@ -192,7 +192,7 @@ class _Sender:
 
 
 def iw_limited(
-    connection: Connection, responses: Sequence[Response], *, iw: int, mss: int = MSS_TIMESTAMPS
+    connection: FlightConnection, responses: Sequence[FlightResponse], *, iw: int, mss: int = MSS_TIMESTAMPS
 ) -> dict[int, bool | None]:
     """Return, by response id, whether the window was still `iw` segments when the response began.
 
@@ -228,13 +228,13 @@ def iw_limited(
     return limited
 
 
-def _begun(responses: Iterable[Response]) -> list[Response]:
+def _begun(responses: Iterable[FlightResponse]) -> list[FlightResponse]:
     """Return responses of which a byte arrived, in the order of their first bytes."""
     arrived = [response for response in responses if response.first_byte_us is not None]
     return sorted(arrived, key=lambda response: (_arrival(response), response.id))
 
 
-def _arrival(response: Response) -> int:
+def _arrival(response: FlightResponse) -> int:
     assert response.first_byte_us is not None  # callers pass only responses from `_begun`
     return response.first_byte_us
 

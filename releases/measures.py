@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from releases.first_flights import Connection, Response, first_flight, iw_limited
+from releases.first_flights import FlightConnection, FlightResponse, first_flight, iw_limited
 from releases.slow_start import MSS_TIMESTAMPS
 from schema.vocabulary import IN_PART
 
@@ -149,15 +149,15 @@ def _flight_items(
 
     Both files are sorted by visit: one pass over each suffices.
     """
-    by_visit = _by_visit(folder / "response.parquet", ("connection_id", *Response._fields))
+    by_visit = _by_visit(folder / "response.parquet", ("connection_id", *FlightResponse._fields))
     responses_of = _Merge(by_visit)
-    for visit_id, rows in _by_visit(folder / "connection.parquet", Connection._fields):
+    for visit_id, rows in _by_visit(folder / "connection.parquet", FlightConnection._fields):
         if visit_id not in studied:
             continue
-        responses: dict[int | None, list[Response]] = {}
+        responses: dict[int | None, list[FlightResponse]] = {}
         for connection_id, *values in responses_of(visit_id):
-            responses.setdefault(connection_id, []).append(Response(*values))
-        for connection in itertools.starmap(Connection, rows):
+            responses.setdefault(connection_id, []).append(FlightResponse(*values))
+        for connection in itertools.starmap(FlightConnection, rows):
             if connection.protocol == "h3":
                 continue  # QUIC's window is not Linux TCP's
             own = responses.get(connection.id, [])

@@ -124,9 +124,13 @@ def first_flight(
         return None
     own = [response for response in responses if response["connection_id"] == connection["id"]]
     return first_flights.first_flight(
-        first_flights.Connection(**{name: connection[name] for name in first_flights.Connection._fields}),
+        first_flights.FlightConnection(
+            **{name: connection[name] for name in first_flights.FlightConnection._fields}
+        ),
         [
-            first_flights.Response(**{name: response[name] for name in first_flights.Response._fields})
+            first_flights.FlightResponse(
+                **{name: response[name] for name in first_flights.FlightResponse._fields}
+            )
             for response in own
         ],
     )

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from api.computing import current
 from api.rows.query import row_database
 from api.stored.open_releases import raise_damage
-from releases.first_flights import Connection, Response, first_flight
+from releases.first_flights import FlightConnection, FlightResponse, first_flight
 from releases.strata.items import LEAST_STRATUM
 from releases.strata.sample import Stratum
 
@@ -85,7 +85,7 @@ memory rather than the tables that they are joined with.
 """
 
 OWN = f"""
-SELECT connection.visit_id, {", ".join(f"connection.{name}" for name in Connection._fields)},
+SELECT connection.visit_id, {", ".join(f"connection.{name}" for name in FlightConnection._fields)},
        initial_window_segments, initial_window_most_segments
 FROM read_parquet($connection, hive_partitioning = false) AS connection
 JOIN document ON document.visit_id = connection.visit_id AND document.connection_id = connection.id
@@ -98,7 +98,7 @@ WITH first AS (
   FROM read_parquet($response, hive_partitioning = false) AS response
   JOIN document USING (visit_id, connection_id) GROUP BY ALL
 )
-SELECT response.visit_id, {", ".join(f"response.{name}" for name in Response._fields)}
+SELECT response.visit_id, {", ".join(f"response.{name}" for name in FlightResponse._fields)}
 FROM read_parquet($response, hive_partitioning = false) AS response
 JOIN first USING (visit_id, connection_id) WHERE first_byte_us <= us OR request_sent_us < us
 """  # noqa: S608  # names of ours
@@ -286,12 +286,12 @@ class SiteTables:
 
 def _first_flights(own: pa.Table, first_responses: pa.Table) -> dict[int, int | None]:
     """First flights of the connections of main documents, in bytes, by visit."""
-    responses: dict[int, list[Response]] = defaultdict(list)
-    for visit, *values in _rows(first_responses, Response._fields):
-        responses[visit].append(Response(*values))
+    responses: dict[int, list[FlightResponse]] = defaultdict(list)
+    for visit, *values in _rows(first_responses, FlightResponse._fields):
+        responses[visit].append(FlightResponse(*values))
     flights: dict[int, int | None] = {}
-    for visit, *values in _rows(own, Connection._fields):
-        connection = Connection(*values)
+    for visit, *values in _rows(own, FlightConnection._fields):
+        connection = FlightConnection(*values)
         # QUIC's window is not Linux TCP's.
         flight = None if connection.protocol == "h3" else first_flight(connection, responses[visit])
         flights[visit] = None if flight is None else flight.size_bytes

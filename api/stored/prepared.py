@@ -25,7 +25,7 @@ from api.code_version import code_version
 from api.processes import END_WITH_PARENT, stopped
 from recordings.pages.same_sites import sites_of
 from releases.catalogue import read_release
-from releases.first_flights import Connection, Response
+from releases.first_flights import FlightConnection, FlightResponse
 from releases.strata import bootstrap
 from releases.strata.cells import read_items
 from schema.computed_tables import MEASURES
@@ -72,8 +72,8 @@ SITE_COLUMNS = {
         *("final_host", "started_at", "load_us", "largest_contentful_paint_us", "received_bytes"),
         "main_response_id",
     ),
-    "connection": tuple(dict.fromkeys((*Connection._fields, *DOCUMENT, "response_count"))),
-    "response": (*Response._fields, "connection_id"),
+    "connection": tuple(dict.fromkeys((*FlightConnection._fields, *DOCUMENT, "response_count"))),
+    "response": (*FlightResponse._fields, "connection_id"),
 }
 """Columns that the history of a site takes of each table."""
 

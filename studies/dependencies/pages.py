@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 from recordings.connections import RebuiltTraffic, RequestTimes, rebuild
 from replay.recipes.distance import BASELINES
 from replay.recipes.page_recipe import Recipe, assume_think_times, make_recipe
-from studies.recorded_pages.facts import RecordedPage
+from studies.recorded_pages.facts import PageFacts
 from studies.recorded_pages.initiators import REDIRECT, Initiator, find_initiators
-from studies.recorded_pages.request import HINTS, PageRequest, microseconds
+from studies.recorded_pages.request import HINTS, RequestFacts, microseconds
 from studies.recorded_pages.rows import page_host, traffic_rows
 
 RECORDED = "recorded"
@@ -27,7 +27,7 @@ H2_HEADER_SHARE = 0.33
 class Page:
     """A page with both kinds of dependencies."""
 
-    page: RecordedPage
+    page: PageFacts
     traffic: RebuiltTraffic
     inferred: list[Initiator]
     """As August 2025's pages get them."""
@@ -65,7 +65,7 @@ def _page(number: int, rows: list[dict[str, Any]]) -> Page:
         for row, initiator in zip(rows, inferred, strict=True)
     ]
     return Page(
-        page=RecordedPage(number=number, load_us=None, browser="Chrome 78", requests=requests),
+        page=PageFacts(number=number, load_us=None, browser="Chrome 78", requests=requests),
         traffic=traffic,
         inferred=inferred,
         recorded=recorded,
@@ -81,7 +81,7 @@ def _began_ms(row: Mapping[str, Any]) -> float:
     return float(row["started_ms"] if row["created_ms"] is None else row["created_ms"])
 
 
-def _request(row: Mapping[str, Any], rows: list[dict[str, Any]], began: float) -> PageRequest:
+def _request(row: Mapping[str, Any], rows: list[dict[str, Any]], began: float) -> RequestFacts:
     """Return a request as August 2025's recorder would have it: Referer names no more than a foreign
     origin."""
     is_multiplexed = row["protocol"] == "h2"
@@ -98,7 +98,7 @@ def _request(row: Mapping[str, Any], rows: list[dict[str, Any]], began: float) -
         "tls": None,
         "referer_is_origin_only": None if named is None else is_foreign,
     }
-    return PageRequest(**values)
+    return RequestFacts(**values)
 
 
 def _times(row: Mapping[str, Any], began: float) -> RequestTimes:

@@ -31,7 +31,7 @@ from studies.csv_table import write_table
 from studies.forgetting.comparing import COPIES, FORGOTTEN, HEAD, PAIRS, RECORDED, SCHEMA, table_of
 from studies.forgetting.forgotten import forget
 from studies.recorded_pages.__main__ import write_set
-from studies.recorded_pages.facts import Recording, read_recording
+from studies.recorded_pages.facts import RecordingFacts, read_recording
 from studies.recorded_pages.rows import content_of, form_of
 
 INCUMBENT, CANDIDATE = Policy(10), Policy(16, PACED)
@@ -79,7 +79,7 @@ def rounds_of(tables: Sequence[pa.Table]) -> int:
     return len({name.split("-")[-2] for table in tables for name in table["network"].to_pylist()})
 
 
-def recipes_of(recording: Recording) -> dict[int, Recipe]:
+def recipes_of(recording: RecordingFacts) -> dict[int, Recipe]:
     """Return the recipes of a recording's pages by number, by way of a release as every replay's are."""
     with tempfile.TemporaryDirectory() as place:
         write_set(Path(place) / "set", content_of(recording), form=form_of(recording))

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from studies.recorded_pages.facts import RecordedPage, Recording
-from studies.recorded_pages.request import PageRequest
+from studies.recorded_pages.facts import PageFacts, RecordingFacts
+from studies.recorded_pages.request import RequestFacts
 
 KNOWN_ELSEWHERE = 0.36
 """Share of origins of which it is known what they spoke elsewhere: of the requests of Tranco's three sets 33,
@@ -28,13 +28,13 @@ STATUS_LINE_BYTES = 17
 """Size of a status line, which a proxy counts with the header: the median of Tranco's sets."""
 
 
-def forget(recording: Recording, *, seed: int) -> Recording:
+def forget(recording: RecordingFacts, *, seed: int) -> RecordingFacts:
     """Return the recording as through a proxy."""
     pages = [forget_page(page, np.random.default_rng([seed, page.number])) for page in recording.pages]
     return dataclasses.replace(recording, pages=pages, is_proxied=True)
 
 
-def forget_page(page: RecordedPage, random: np.random.Generator) -> RecordedPage:
+def forget_page(page: PageFacts, random: np.random.Generator) -> PageFacts:
     """Return a page of which no more is known than of one through a proxy."""
     spoken = protocols_of(page.requests)
     known = {origin: bool(random.random() < KNOWN_ELSEWHERE) for origin in spoken}
@@ -53,7 +53,7 @@ def forget_page(page: RecordedPage, random: np.random.Generator) -> RecordedPage
     return dataclasses.replace(page, requests=requests)
 
 
-def protocols_of(requests: Sequence[PageRequest]) -> dict[int, str]:
+def protocols_of(requests: Sequence[RequestFacts]) -> dict[int, str]:
     """Return what each origin of a page spoke to most of its requests."""
     spoken: dict[int, list[str]] = {}
     for request in requests:
@@ -62,7 +62,7 @@ def protocols_of(requests: Sequence[PageRequest]) -> dict[int, str]:
     return {origin: max(sorted(set(own)), key=own.count) for origin, own in spoken.items()}
 
 
-def forget_sizes(request: PageRequest) -> PageRequest:
+def forget_sizes(request: RequestFacts) -> RequestFacts:
     """Return a request whose body and header's text were counted in place of what crossed the network.
 
     Where no Content-Length tells the body, it is what was counted less half of the text.

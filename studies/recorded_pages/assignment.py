@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from recordings.connections import RebuiltTraffic, RequestTimes, rebuild
-from studies.recorded_pages.request import PageRequest, microseconds
+from studies.recorded_pages.request import RequestFacts, microseconds
 
 ELSEWHERE = "elsewhere"
 OFFERED = "offered"
@@ -26,7 +26,7 @@ PROTOCOL_RULES: Mapping[str, str] = {
 """Rules by which an origin has its protocol, the first that holds."""
 
 
-def protocols_of(requests: Sequence[PageRequest]) -> dict[int, tuple[str, str]]:
+def protocols_of(requests: Sequence[RequestFacts]) -> dict[int, tuple[str, str]]:
     """Return the protocol of each origin of a page, and the rule that it is assigned by."""
     protocols = {}
     for origin in {request.origin for request in requests}:
@@ -43,7 +43,7 @@ def protocols_of(requests: Sequence[PageRequest]) -> dict[int, tuple[str, str]]:
     return protocols
 
 
-def assign(requests: Sequence[PageRequest]) -> list[PageRequest]:
+def assign(requests: Sequence[RequestFacts]) -> list[RequestFacts]:
     """Return the requests of a page over their assigned protocols.
 
     Over HTTP/2 and HTTP/3 the first answered request of an origin opens its connection; the handshakes of
@@ -62,7 +62,7 @@ def assign(requests: Sequence[PageRequest]) -> list[PageRequest]:
     return assigned
 
 
-def assigned_traffic(recorded: Sequence[PageRequest], assigned: Sequence[PageRequest]) -> RebuiltTraffic:
+def assigned_traffic(recorded: Sequence[RequestFacts], assigned: Sequence[RequestFacts]) -> RebuiltTraffic:
     """Return the connections of assigned requests, with the times that were recorded: what a response led to
     began after its arrival through the proxy."""
     traffic = rebuild([request.network_request for request in assigned if request.crossed_network])
@@ -70,7 +70,7 @@ def assigned_traffic(recorded: Sequence[PageRequest], assigned: Sequence[PageReq
     return RebuiltTraffic(traffic.connections, times, traffic.rules)
 
 
-def times_of(request: PageRequest) -> RequestTimes:
+def times_of(request: RequestFacts) -> RequestTimes:
     """Return the times of a request by its own phases: handshakes, wait, receipt."""
     if request.wait_ms is None:
         return RequestTimes()

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recordings.release import Source
-from studies.recorded_pages.request import COLUMNS, NEVER_NULL, PageRequest, request_of
+from studies.recorded_pages.request import COLUMNS, NEVER_NULL, RequestFacts, request_of
 
 SOURCES = Path(__file__).parent / "sources"
 """Whence each set is: a file named after its id."""
@@ -44,36 +44,36 @@ MOST_ROWS = 5_000_000
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class RecordedPage:
+class PageFacts:
     """One recorded page load."""
 
     number: int
     load_us: int | None
     """Time of the load event in µs since the first request; None if it was not recorded."""
     browser: str
-    requests: list[PageRequest]
+    requests: list[RequestFacts]
     is_whole: bool = True
     """False if more than MOST_UNANSWERED of the requests got no answer, or no header was recorded: not for
     replays."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Recording:
+class RecordingFacts:
     """The pages of a folder."""
 
     source: Source
     files: dict[str, str]
     """SHA-256 by file name, in the order of the names."""
-    pages: list[RecordedPage]
+    pages: list[PageFacts]
     is_proxied: bool = False
     """True if a proxy stood between browser and servers, so that protocols and connections are assigned."""
 
 
-def read_recording(folder: Path) -> Recording:
+def read_recording(folder: Path) -> RecordingFacts:
     """Read a folder of facts, which has the name of its set; ValueError if a column is missing or of another
     type."""
     source = Source(**json.loads((SOURCES / f"{folder.name}.json").read_text(encoding="utf-8")))
-    return Recording(
+    return RecordingFacts(
         source=source,
         files=files_of(folder),
         pages=list(read_pages(folder)),
@@ -86,7 +86,7 @@ def files_of(folder: Path) -> dict[str, str]:
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (PAGES, REQUESTS)}
 
 
-def read_pages(folder: Path) -> Iterator[RecordedPage]:
+def read_pages(folder: Path) -> Iterator[PageFacts]:
     """Yield every page with its requests, by number."""
     known = {row["page"]: row for row in read_rows(folder / PAGES, PAGE_COLUMNS, required=("page",))}
     requests = read_rows(folder / REQUESTS, COLUMNS, required=("page", *NEVER_NULL))
@@ -96,7 +96,7 @@ def read_pages(folder: Path) -> Iterator[RecordedPage]:
         page = known[number]
         load_ms = page["on_load_ms"]
         seen.add(number)
-        yield RecordedPage(
+        yield PageFacts(
             number=number,
             load_us=None if load_ms is None or load_ms < 0 else load_ms * 1000,
             browser=page["browser"] or "",
@@ -108,7 +108,7 @@ def read_pages(folder: Path) -> Iterator[RecordedPage]:
         raise ValueError(f"pages without requests: {sorted(lacking)[:5]}")
 
 
-def check_requests(page: int, requests: list[PageRequest]) -> list[PageRequest]:
+def check_requests(page: int, requests: list[RequestFacts]) -> list[RequestFacts]:
     """Return the requests of a page if they are consistent: numbered from 0, at most one main document,
     references to earlier ones."""
     if [request.entry for request in requests] != list(range(len(requests))):

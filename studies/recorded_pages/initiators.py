@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from recordings.connections import RequestTimes
-from studies.recorded_pages.request import PageRequest
+from studies.recorded_pages.request import RequestFacts
 
 PARSING_US = 100_000
 """Time after a document's last byte in which its parser still asks. In the bundled pages requests are many
@@ -56,7 +56,7 @@ class Initiator:
     rule: str
 
 
-def find_initiators(requests: Sequence[PageRequest], times: Mapping[int, RequestTimes]) -> list[Initiator]:
+def find_initiators(requests: Sequence[RequestFacts], times: Mapping[int, RequestTimes]) -> list[Initiator]:
     """Return the initiator of each request of a page, in their order."""
     main = next(request.entry for request in requests if request.is_main_document)
     owners: dict[int, int] = {}
@@ -70,7 +70,7 @@ def find_initiators(requests: Sequence[PageRequest], times: Mapping[int, Request
 
 
 def document_of(
-    request: PageRequest, requests: Sequence[PageRequest], owners: Mapping[int, int], main: int
+    request: RequestFacts, requests: Sequence[RequestFacts], owners: Mapping[int, int], main: int
 ) -> int:
     """Return the document that a request belongs to, by its Referer; without one the main document.
 
@@ -86,7 +86,7 @@ class Arrivals:
     """Scripts and style sheets of each document, by the time of their last byte."""
 
     def __init__(
-        self, requests: Sequence[PageRequest], times: Mapping[int, RequestTimes], owners: Mapping[int, int]
+        self, requests: Sequence[RequestFacts], times: Mapping[int, RequestTimes], owners: Mapping[int, int]
     ) -> None:
         self._arrived: dict[tuple[int, str], list[tuple[int, int]]] = {}
         for request in requests:
@@ -98,7 +98,7 @@ class Arrivals:
         for arrived in self._arrived.values():
             arrived.sort()
 
-    def latest(self, document: int, kinds: Sequence[str], *, before: PageRequest) -> tuple[int, int] | None:
+    def latest(self, document: int, kinds: Sequence[str], *, before: RequestFacts) -> tuple[int, int] | None:
         """Return the time and entry of the latest arrival of these types before a request began.
 
         None if there is none.
@@ -112,8 +112,8 @@ class Arrivals:
 
 
 def find_initiator(
-    request: PageRequest,
-    requests: Sequence[PageRequest],
+    request: RequestFacts,
+    requests: Sequence[RequestFacts],
     times: Mapping[int, RequestTimes],
     document: int,
     main: int,

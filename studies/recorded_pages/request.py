@@ -14,7 +14,7 @@ CACHEABLE = ("GET", "HEAD")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class PageRequest:
+class RequestFacts:
     """A row of requests.parquet, which has the number of its page too.
 
     All columns but NEVER_NULL may be left out.
@@ -171,7 +171,7 @@ class PageRequest:
         )
 
 
-HINTS: dict[str, Any] = get_type_hints(PageRequest)
+HINTS: dict[str, Any] = get_type_hints(RequestFacts)
 
 COLUMNS: dict[str, type] = {
     "page": int,
@@ -183,18 +183,18 @@ NEVER_NULL = tuple(name for name, hint in HINTS.items() if hint is COLUMNS[name]
 """Columns that no row may lack; any other may be left out as a whole."""
 
 
-def request_of(row: Mapping[str, Any]) -> PageRequest:
+def request_of(row: Mapping[str, Any]) -> RequestFacts:
     """Return a request from its row; ValueError if a value is null that must be known."""
     if lacking := [name for name in NEVER_NULL if row[name] is None]:
         raise ValueError(f"a request without {', '.join(lacking)}")
-    return PageRequest(**{name: row[name] for name in HINTS})
+    return RequestFacts(**{name: row[name] for name in HINTS})
 
 
 H2_FRAME_BYTES, H2_FRAME_HEADER_BYTES = 16_384, 9
 """Default maximum of an HTTP/2 frame's payload, and the size of its header (RFC 9113 §4)."""
 
 
-def sizes_of(request: PageRequest) -> ResponseSizes:
+def sizes_of(request: RequestFacts) -> ResponseSizes:
     """Return sizes as the browser counted them, with the headers of frames that it does not count.
 
     A body's size is known by its Content-Length; without one, whether all of it came is unknown. Of a
@@ -224,7 +224,7 @@ def sizes_of(request: PageRequest) -> ResponseSizes:
     )
 
 
-def sizes_by_body(request: PageRequest, body: int) -> ResponseSizes:
+def sizes_by_body(request: RequestFacts, body: int) -> ResponseSizes:
     """Return sizes where the body was counted and the header was not: its text, half of it over HTTP/2,
     which compresses it.
 
@@ -242,7 +242,7 @@ def sizes_by_body(request: PageRequest, body: int) -> ResponseSizes:
     )
 
 
-def framing(request: PageRequest, body_bytes: int) -> int:
+def framing(request: RequestFacts, body_bytes: int) -> int:
     """Return bytes of frame headers that a response has at least: one frame of headers,
     and as few of data as may be.
 

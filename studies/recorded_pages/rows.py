@@ -35,9 +35,9 @@ from schema.recorded import notes_of
 from schema.server_delay import fastest
 from schema.vocabulary import SELECTED
 from studies.recorded_pages.assignment import PROTOCOL_RULES, assign, assigned_traffic, protocols_of
-from studies.recorded_pages.facts import RecordedPage, Recording
+from studies.recorded_pages.facts import PageFacts, RecordingFacts
 from studies.recorded_pages.initiators import INFERRED, NONE, REDIRECT, RULES, Initiator, find_initiators
-from studies.recorded_pages.request import PageRequest, microseconds, sizes_of
+from studies.recorded_pages.request import RequestFacts, microseconds, sizes_of
 
 METHOD = "recorded-2"
 """Version of the method by which a recording becomes a release;
@@ -87,7 +87,7 @@ TLS_ROUND_TRIPS = {"TLS 1.2": 2}
 one for every other version (RFC 8446 §2, RFC 9001 §4.1)."""
 
 
-def content_of(recording: Recording) -> Content:
+def content_of(recording: RecordingFacts) -> Content:
     """Return the content of a release of all pages."""
     pages = [page_rows(recording, page) for page in recording.pages]
     names_initiators = any(INITIATOR in page.initiators for page in pages)
@@ -109,14 +109,14 @@ def content_of(recording: Recording) -> Content:
     )
 
 
-def form_of(recording: Recording) -> str:
+def form_of(recording: RecordingFacts) -> str:
     """Return the form of a recording, by which `schema/recorded.toml` says what its columns mean."""
     if recording.is_proxied:
         return "proxied"
     return "pages" if recording.source.id == AUGUST_2025 else "other_years"
 
 
-def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
+def page_rows(recording: RecordingFacts, page: PageFacts) -> PageRows:
     """Return the rows of a page."""
     assigned = assign(page.requests) if recording.is_proxied and page.is_whole else page.requests
     if recording.is_proxied:
@@ -157,7 +157,7 @@ def page_rows(recording: Recording, page: RecordedPage) -> PageRows:
     )
 
 
-def traffic_of(requests: Sequence[PageRequest]) -> RebuiltTraffic:
+def traffic_of(requests: Sequence[RequestFacts]) -> RebuiltTraffic:
     """Return the connections of a page: as recorded, else rebuilt; none where no times were recorded."""
     crossed = [request for request in requests if request.crossed_network]
     if all(request.connection is None for request in crossed):
@@ -187,12 +187,12 @@ def traffic_of(requests: Sequence[PageRequest]) -> RebuiltTraffic:
     )
 
 
-def sent_us(request: PageRequest) -> int:
+def sent_us(request: RequestFacts) -> int:
     """Return the time at which a request was sent, in µs since the page's first."""
     return request.began_us if request.sent_ms is None else microseconds(request.sent_ms)
 
 
-def initiators_of(requests: Sequence[PageRequest], traffic: RebuiltTraffic) -> list[Initiator]:
+def initiators_of(requests: Sequence[RequestFacts], traffic: RebuiltTraffic) -> list[Initiator]:
     """Return the initiator of each request: as recorded, else inferred; none where no times were recorded."""
     if all(request.initiator_entry is None and request.connection is None for request in requests):
         return find_initiators(requests, traffic.times) if traffic.times else [UNKNOWN] * len(requests)
@@ -207,7 +207,7 @@ def initiators_of(requests: Sequence[PageRequest], traffic: RebuiltTraffic) -> l
 
 
 def traffic_rows(
-    page: RecordedPage, traffic: RebuiltTraffic, initiators: Sequence[Initiator]
+    page: PageFacts, traffic: RebuiltTraffic, initiators: Sequence[Initiator]
 ) -> tuple[list[Row], list[Row]]:
     """Return the rows of a page's connections and responses."""
     places = {
@@ -227,7 +227,7 @@ def traffic_rows(
     return connections, responses
 
 
-def browser_of(recording: Recording) -> str:
+def browser_of(recording: RecordingFacts) -> str:
     """Return the product and builds of the browsers that made the recording."""
     builds = sorted({page.browser for page in recording.pages})
     return ", ".join(f"Chromium/{build}" if build else BROWSERS[recording.source.id] for build in builds)
@@ -243,7 +243,7 @@ def origin_host(page: int, origin: object) -> str:
     return f"page-{page}-origin-{origin}.invalid"
 
 
-def connection_rows(page: RecordedPage, traffic: RebuiltTraffic) -> list[Row]:
+def connection_rows(page: PageFacts, traffic: RebuiltTraffic) -> list[Row]:
     """Return rows of a page's connections, in the order of opening."""
     rows = []
     for number, connection in enumerate(traffic.connections, start=1):
@@ -280,8 +280,8 @@ def tls_version(recorded: str | None, protocol: str | None) -> str:
 
 
 def response_row(
-    page: RecordedPage,
-    request: PageRequest,
+    page: PageFacts,
+    request: RequestFacts,
     traffic: RebuiltTraffic,
     place: tuple[int | None, int | None],
     initiator: Initiator,
@@ -319,7 +319,7 @@ def response_row(
     }
 
 
-def priority_of(request: PageRequest) -> tuple[int | None, bool | None]:
+def priority_of(request: RequestFacts) -> tuple[int | None, bool | None]:
     """Return the urgency and whether incremental; None over HTTP/1.1, and where the type alone does not
     decide."""
     priority = PRIORITIES.get(request.kind) if request.is_multiplexed and request.crossed_network else None
@@ -366,7 +366,7 @@ def find_round_trips(connections: list[Row], traffic: RebuiltTraffic) -> dict[in
     return {number: min(trip, bounds.get(number, trip)) for number, trip in trips.items()}
 
 
-def read_freshness(request: PageRequest) -> Row:
+def read_freshness(request: RequestFacts) -> Row:
     """Return what the header says of reuse by a cache; Expires, Last-Modified, Date and Vary were not
     kept."""
     if request.has_validator is None or not request.crossed_network:

@@ -8,8 +8,8 @@ from typing import Any
 
 from recordings.release import Source
 from studies.recorded_pages.__main__ import write_set
-from studies.recorded_pages.facts import RecordedPage, Recording
-from studies.recorded_pages.request import COLUMNS, PageRequest, request_of
+from studies.recorded_pages.facts import PageFacts, RecordingFacts
+from studies.recorded_pages.request import COLUMNS, RequestFacts, request_of
 from studies.recorded_pages.rows import content_of
 
 Row = dict[str, Any]
@@ -48,7 +48,7 @@ def document(**values: Any) -> Row:
     return row(0, **{**given, "dns_ms": 5.0, "connect_ms": 100.0, "ssl_ms": 60.0, **values})
 
 
-def requests(*rows: Row) -> list[PageRequest]:
+def requests(*rows: Row) -> list[RequestFacts]:
     """The requests of rows."""
     return [request_of(row) for row in rows]
 
@@ -56,7 +56,7 @@ def requests(*rows: Row) -> list[PageRequest]:
 def write_folder(folder: Path, rows: Sequence[Row]) -> Path:
     """Write the set of pages with these requests, and a load event of each after a second."""
     pages = [
-        RecordedPage(number=page, load_us=1_000_000, browser="139.0", requests=requests(*group))
+        PageFacts(number=page, load_us=1_000_000, browser="139.0", requests=requests(*group))
         for page, group in itertools.groupby(rows, key=operator.itemgetter("page"))
     ]
     source = Source(
@@ -72,6 +72,6 @@ def write_folder(folder: Path, rows: Sequence[Row]) -> Path:
         licence="none",
         limits=["made up"],
     )
-    recording = Recording(source=source, files={"requests.parquet": "0" * 64}, pages=pages)
+    recording = RecordingFacts(source=source, files={"requests.parquet": "0" * 64}, pages=pages)
     write_set(folder, content_of(recording), form="pages")
     return folder

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from recordings.connections import COALESCED, OPENED, REUSED, UNSEEN, RebuiltTraffic
 from recordings.connections import rebuild as rebuild_of
-from studies.recorded_pages.request import PageRequest
+from studies.recorded_pages.request import RequestFacts
 from tests.factories.recorded_pages import document, requests, row
 
 MS = 1000
 
 
-def rebuild(given: list[PageRequest]) -> RebuiltTraffic:
+def rebuild(given: list[RequestFacts]) -> RebuiltTraffic:
     return rebuild_of([request.network_request for request in given if request.crossed_network])
 
 

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from releases.first_flights import Connection, Response, first_flight, iw_limited
+from releases.first_flights import FlightConnection, FlightResponse, first_flight, iw_limited
 
 MSS = 1448
 RTT_MS = 50
 
 
-def clear(*, received_bytes: int) -> Connection:
+def clear(*, received_bytes: int) -> FlightConnection:
     """HTTP/1.1 in the clear, opened at 0 and established an RTT later."""
-    return Connection(
+    return FlightConnection(
         id=1,
         protocol="http/1.1",
         tls_version=None,
@@ -34,9 +34,9 @@ def h2(
     handshake: int | None = 3000,
     tickets: int = 500,
     frames: int = 60,
-) -> Connection:
+) -> FlightConnection:
     """HTTP/2 over TLS, secured two RTTs after the first SYN."""
-    return Connection(
+    return FlightConnection(
         id=1,
         protocol="h2",
         tls_version="TLS 1.3",
@@ -54,10 +54,12 @@ def h2(
 _ids = itertools.count(1)
 
 
-def response(size: int | None, *, sent: float, first: float | None, last: float | None = None) -> Response:
+def response(
+    size: int | None, *, sent: float, first: float | None, last: float | None = None
+) -> FlightResponse:
     """Times in milliseconds."""
     last = first if last is None else last
-    return Response(
+    return FlightResponse(
         next(_ids),
         size,
         round(sent * 1000),
@@ -66,13 +68,13 @@ def response(size: int | None, *, sent: float, first: float | None, last: float 
     )
 
 
-def size(connection: Connection, *responses: Response) -> int | None:
+def size(connection: FlightConnection, *responses: FlightResponse) -> int | None:
     flight = first_flight(connection, responses)
     assert flight is not None
     return flight.size_bytes
 
 
-def limited(connection: Connection, *responses: Response, iw: int = 10) -> list[bool | None]:
+def limited(connection: FlightConnection, *responses: FlightResponse, iw: int = 10) -> list[bool | None]:
     answers = iw_limited(connection, responses, iw=iw, mss=MSS)
     return [answers[response.id] for response in responses if response.id in answers]
 

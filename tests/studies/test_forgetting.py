@@ -21,12 +21,12 @@ from studies.forgetting.comparing import (
 from studies.forgetting.forgotten import KNOWN_ELSEWHERE, forget_page, forget_sizes
 from studies.pairs import saved
 from studies.recorded_pages.assignment import assign, protocols_of
-from studies.recorded_pages.facts import RecordedPage
+from studies.recorded_pages.facts import PageFacts
 from tests.factories.recorded_pages import document, requests, row
 
 
-def page(*rows: dict[str, object]) -> RecordedPage:
-    return RecordedPage(number=1, load_us=None, browser="", requests=requests(*rows))
+def page(*rows: dict[str, object]) -> PageFacts:
+    return PageFacts(number=1, load_us=None, browser="", requests=requests(*rows))
 
 
 def test_a_body_of_known_length_keeps_it_and_gets_the_headers_text() -> None:

@@ -15,8 +15,8 @@ from studies.recorded_pages.assignment import (
     assigned_traffic,
     protocols_of,
 )
-from studies.recorded_pages.facts import RecordedPage, read_pages
-from studies.recorded_pages.request import PageRequest, sizes_of
+from studies.recorded_pages.facts import PageFacts, read_pages
+from studies.recorded_pages.request import RequestFacts, sizes_of
 from tests.factories.recorded_pages import document, requests, row
 
 PROXY = {"protocol": "http/1.1", "tls": None}
@@ -76,11 +76,11 @@ def test_a_response_through_a_proxy_has_its_body_and_the_headers_text_whatever_i
 
 
 @pytest.fixture(scope="module")
-def pages() -> list[RecordedPage]:
+def pages() -> list[PageFacts]:
     return list(read_pages(FIGURES))
 
 
-def test_the_figures_are_those_that_others_counted(pages: list[RecordedPage]) -> None:
+def test_the_figures_are_those_that_others_counted(pages: list[PageFacts]) -> None:
     every = [request for page in pages for request in page.requests]
     protocols = collections.Counter(request.protocol for request in every)
     assert (len(pages), protocols["h2"], protocols["h3"], protocols["http/1.1"]) == (23, 604, 118, 158)
@@ -93,7 +93,7 @@ RIGHT = {ELSEWHERE: 0.67, OFFERED: 0.40, SECURE: 0.93}
 it knows that they offer it, and the pages of August 2025 were loaded elsewhere."""
 
 
-def test_three_in_four_requests_are_assigned_the_protocol_that_was_spoken(pages: list[RecordedPage]) -> None:
+def test_three_in_four_requests_are_assigned_the_protocol_that_was_spoken(pages: list[PageFacts]) -> None:
     right: dict[str, list[bool]] = collections.defaultdict(list)
     for page in pages:
         protocols = protocols_of(page.requests)
@@ -107,8 +107,8 @@ def test_three_in_four_requests_are_assigned_the_protocol_that_was_spoken(pages:
     assert sum(every) / len(every) == pytest.approx(0.75, abs=0.01)
 
 
-def test_a_page_with_too_many_unanswered_requests_is_not_whole(pages: list[RecordedPage]) -> None:
-    def share(given: list[PageRequest]) -> float:
+def test_a_page_with_too_many_unanswered_requests_is_not_whole(pages: list[PageFacts]) -> None:
+    def share(given: list[RequestFacts]) -> float:
         return sum(request.status is None for request in given) / len(given)
 
     assert {page.is_whole for page in pages} == {True, False}
