@@ -158,4 +158,7 @@ def _insert(connection: Connection, wanted: CrawlPlan) -> None:
         ({"crawl_id": crawl_id, **dataclasses.asdict(entry)} for entry in wanted.entries()),
         columns=("crawl_id", "rank", "host", "magnitude"),
     )
+    # Until autovacuum's next round PostgreSQL would take the queue for one of a few sites, and sort the whole
+    # of it at each claim: half a second for 300,000 sites.
+    connection.execute(text("ANALYZE site"))
     create_partitions(connection, crawl_id)  # last: it locks `outcome` until the transaction ends

@@ -47,6 +47,16 @@ def test_a_plan_is_a_list_a_crawl_its_sites_and_its_partitions(database: Engine)
         assert partitions == [f"{name}_{crawl.id}" for name in ("connection", "response", "visit")]
 
 
+def test_the_database_knows_the_length_of_a_queue_as_soon_as_it_is_planned(database_18: Engine) -> None:
+    entries = tuple(Entry(rank, f"{rank}.test") for rank in range(1, 2001))
+    sites = dataclasses.replace(SITES, entries=entries)
+    plan(database_18, dataclasses.replace(WANTED, sites=sites, top=2000))
+    with database_18.connect() as connection:
+        queue = text("EXPLAIN (FORMAT JSON) SELECT rank FROM site WHERE final_visit_id IS NULL")
+        (estimate,) = connection.scalar(queue)
+    assert estimate["Plan"]["Plan Rows"] == 2000
+
+
 def test_sites_that_opted_out_are_not_planned_and_the_others_keep_rank_and_magnitude(
     database: Engine,
 ) -> None:
