@@ -38,7 +38,7 @@ LABELS = {
     "seal": "seal",
     "build": "build the release",
     "verify": "verify it",
-    "publish": "publish it to a folder",
+    "publish": "publish it to S3",
     "serve": "start of the service, until all is prepared",
 }
 
@@ -51,8 +51,11 @@ resident size of a process, without PostgreSQL's; that of claim and write is mos
 
 EXTRAPOLATED = """Seconds of a million are not measured: they are extrapolated by that exponent, and at least in proportion."""  # noqa: E501
 
-MONTHS = """{months} months of two devices, of {sites} sites each, over one data folder; milliseconds are medians of {runs} answers, one request at a time, and seconds of commands are of processors. The last
-column is what each release more adds.
+FLAT_EXPONENT = 0.1
+"""Exponent below which a cost counts as the same for any number of months."""
+
+MONTHS = """Months of two devices, of {sites} sites each, over one data folder. Seconds and milliseconds are of processors, PostgreSQL's included; those of a page or an answer are of the first one after a start, which nothing
+is remembered for. The last columns are what each release more adds, and the exponent of growth, both between the two largest numbers of months; below {flat} it is called flat.
 """  # noqa: E501
 
 
@@ -191,31 +194,43 @@ def _answers(sizes: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _months(figures: list[dict[str, Any]]) -> str:
-    from benchmarks.scale.months import RUNS, SITES  # it measures, and needs the whole product
+    from benchmarks.scale.months import SITES  # it measures, and needs the whole product
 
-    few, many = figures
-    more = many["releases"] - few["releases"]
+    releases = [each["releases"] for each in figures]
     rows = [
-        [what, f"{first:,.1f}", f"{last:,.1f}", f"{(last - first) / more:,.2f}"]
-        for what, first, last in _grown(few, many)
+        [what, *(f"{value:,.1f}" for value in values), *_growth(releases, values)]
+        for what, values in _of_months(figures)
     ]
-    head = ["", *(f"{each['releases']} releases" for each in figures), "each release"]
-    return "\n".join([MONTHS.format(months=many["months"], sites=SITES, runs=RUNS), table(head, rows)])
+    head = ["", *(f"{each['months']} months" for each in figures), "each release", "exponent"]
+    return "\n".join([MONTHS.format(sites=SITES, flat=FLAT_EXPONENT), table(head, rows)])
 
 
-def _grown(few: Mapping[str, Any], many: Mapping[str, Any]) -> Iterable[tuple[str, float, float]]:
+def _growth(releases: list[int], values: list[float]) -> list[str]:
+    """Return what each release more adds, and the exponent, between the two largest numbers of releases;
+    empty texts of only one."""
+    if len(values) < 2:
+        return ["", ""]
+    (fewer, more), (before, after) = releases[-2:], values[-2:]
+    grown = exponent(before, after, ratio=more / fewer)
+    return [f"{(after - before) / (more - fewer):,.2f}", "flat" if grown < FLAT_EXPONENT else f"{grown:.2f}"]
+
+
+def _of_months(figures: list[dict[str, Any]]) -> Iterable[tuple[str, list[float]]]:
+    """Yield what was measured of many months, by its label."""
     for name, label in {
         "start_s": "first start of the service, s",
         "start_again_s": "start when all is prepared, s",
-        "preparing_cpu_s": "until all is prepared, s of processors",
+        "preparing_cpu_s": "until all is prepared, s",
         "peak_mb": "memory until then, MB",
         "verify_cpu_s": "`firstflight verify`, s",
+        "verify_mb": "its memory, MB",
         "backup_cpu_s": "`firstflight database backup`, s",
+        "backup_mb": "its memory, MB",
     }.items():
-        yield label, few[name], many[name]
-    yield "the backup, MB", few["backup_bytes"] / 1e6, many["backup_bytes"] / 1e6
-    for what in many["pages_ms"]:
-        yield f"{what}, ms", few["pages_ms"][what], many["pages_ms"][what]
+        yield label, [each[name] for each in figures]
+    yield "size of the backup, MB", [each["backup_bytes"] / 1e6 for each in figures]
+    for what in figures[-1]["pages_ms"]:
+        yield f"{what}, ms", [each["pages_ms"][what] for each in figures]
 
 
 # The table of docs/operations.md: what a month costs.

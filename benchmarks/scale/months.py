@@ -4,11 +4,9 @@ the product's code."""
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,10 +14,12 @@ from typing import Any
 
 from benchmarks.counting import tree_cpu_s
 from benchmarks.made_up_release import host_of
-from benchmarks.scale.steps import crawl_sites, plan_crawl
+from benchmarks.scale.bare import processor_s
+from benchmarks.scale.steps import Spent, crawl_sites, plan_crawl
 from benchmarks.scale.web import Web
 from benchmarks.service.over_a_year import wait_until_checked
 from benchmarks.service.servers import READY_WITHIN_S, BenchError, Memory, serve, wait_until_prepared
+from crawler.browser.processes import list_descendants
 from crawler.campaign.seal import seal
 from releases.build import build
 from releases.catalogue import releases
@@ -33,10 +33,8 @@ DEVICES = ("desktop", "mobile")
 SITES = 25
 """Sites of a release: at least as many as an interval needs."""
 
-FEWEST = 6
-"""Months after which everything is measured first."""
-
-RUNS = 5
+COUNTS = (6, 12, 30)
+"""Numbers of months after which everything is measured, besides all of them."""
 
 PAGES = {
     "home": "",
@@ -54,12 +52,12 @@ PAGES = {
 
 
 def measure(folder: Path, months: int) -> list[dict[str, Any]]:
-    """Return the figures over a few months and over all of them; what was made or measured is kept."""
+    """Return the figures after some months and after all of them; what was made or measured is kept."""
     data = folder.absolute() / "data"
     data.mkdir(parents=True, exist_ok=True)
     figures = []
     try:
-        for count in (min(FEWEST, months), months):
+        for count in (*(count for count in COUNTS if count < months), months):
             done = folder / f"{count}.json"
             if not done.exists():
                 _make(data, list(_names(count)))
@@ -89,7 +87,7 @@ def _make(data: Path, names: list[CrawlName]) -> None:
     web = Web.read()
     for number, name in enumerate(lacking, start=1):
         crawl = plan_crawl(engine, SITES, name)
-        crawl_sites(engine, web, crawl, workers=4)
+        crawl_sites(engine, web, crawl, Spent(), workers=4)
         seal(engine, crawl)
         build(engine, str(name), data / "releases")
         print(f"made {name}, {number} of {len(lacking)}", file=sys.stderr, flush=True)
@@ -101,19 +99,17 @@ def _measure(data: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="firstflight-bench-") as temporary:
         folder = Path(temporary)
         prepared = folder / "cache" / "prepared"
-        began = time.monotonic()
         with serve(data, folder) as (pid, address):
-            start_s = time.monotonic() - began
+            start_s = tree_cpu_s(pid)
             with Memory(pid) as memory:
                 wait_until_checked(address)
                 wait_until_prepared(prepared, pid, count)
                 preparing_s = tree_cpu_s(pid)
-                pages = {what: _ms(address + path) for what, path in PAGES.items()}
-        began = time.monotonic()
-        with serve(data, folder):
-            again_s = time.monotonic() - began
-    verify = _command(data, "verify")
-    backup = _command(data, "database", "backup")
+                pages = {what: _cpu_ms(pid, address + path) for what, path in PAGES.items()}
+        with serve(data, folder) as (pid, _):
+            again_s = tree_cpu_s(pid)
+    verify_s, verify_mb = _command(data, "verify")
+    backup_s, backup_mb = _command(data, "database", "backup")
     files = sum(path.stat().st_size for path in (data / "backups").rglob("*") if path.is_file())
     shutil.rmtree(data / "backups")
     return {
@@ -122,25 +118,32 @@ def _measure(data: Path) -> dict[str, Any]:
         "preparing_cpu_s": round(preparing_s, 1),
         "peak_mb": round(memory.peak_mb, 1),
         "pages_ms": pages,
-        "verify_cpu_s": verify,
-        "backup_cpu_s": backup,
+        "verify_cpu_s": verify_s,
+        "verify_mb": verify_mb,
+        "backup_cpu_s": backup_s,
+        "backup_mb": backup_mb,
         "backup_bytes": files,
     }
 
 
-def _ms(address: str) -> float:
-    """Return the median of several answers, in ms."""
-    times = []
-    for _ in range(RUNS):
-        began = time.monotonic()
-        with urllib.request.urlopen(address, timeout=READY_WITHIN_S) as answer:  # noqa: S310  # http
-            answer.read()
-        times.append(1000 * (time.monotonic() - began))
-    return round(statistics.median(times), 1)
+def _cpu_ms(pid: int, address: str) -> float:
+    """Return the processor time of the first answer of a service, in ms."""
+    began = _threads_s(pid)
+    with urllib.request.urlopen(address, timeout=READY_WITHIN_S) as answer:  # noqa: S310  # http
+        answer.read()
+    return round(1000 * (_threads_s(pid) - began), 1)
 
 
-def _command(data: Path, *arguments: str) -> float:
-    """Return the processor time of a command of firstflight over a data folder, PostgreSQL's included."""
+def _threads_s(pid: int) -> float:
+    """Return the processor time of all threads of a process and of its descendants, in seconds; it is finer
+    than the ticks of `tree_cpu_s`."""
+    tasks = (Path(f"/proc/{each}/task").iterdir() for each in (pid, *list_descendants(pid)))
+    return sum(processor_s(int(task.name)) for each in tasks for task in each)
+
+
+def _command(data: Path, *arguments: str) -> tuple[float, float]:
+    """Return the processor time of a command of firstflight over a data folder, PostgreSQL's included, and
+    its highest resident size, in MB."""
     program = Path(sys.executable).with_name("firstflight")
     server = embedded.postmaster(data / "postgres")
     assert server is not None  # `_make` has started it
@@ -151,4 +154,5 @@ def _command(data: Path, *arguments: str) -> float:
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise BenchError(f"firstflight {' '.join(arguments)} failed over {data}")
-    return round(used.ru_utime + used.ru_stime + tree_cpu_s(server) - before, 2)
+    cpu_s = used.ru_utime + used.ru_stime + tree_cpu_s(server) - before
+    return round(cpu_s, 2), round(used.ru_maxrss / 1000, 1)

@@ -5,7 +5,6 @@ python -m benchmarks.scale.run [--sizes 10000,100000] [--full] [--months 60]
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import time
@@ -53,9 +52,22 @@ def _once(step: str, folder: Path, sites: int) -> dict[str, Any]:
     done = folder / "steps" / f"{step}.json"
     if not done.exists():
         print(f"{sites:,} sites: {step}", file=sys.stderr, flush=True)
-        _keep(done, _run(step, folder, sites))
+        part = _run(step, folder, sites)
+        before = sorted(done.parent.glob(f"{step}.part*"))
+        if part.get("failed"):
+            _keep(done.with_suffix(f".part{len(before)}"), part)
+            raise BenchError(f"{sites:,} sites: {step} is half done: run it again, and it goes on")
+        _keep(done, add_up([json.loads(path.read_text(encoding="utf-8")) for path in before] + [part]))
     facts: dict[str, Any] = json.loads(done.read_text(encoding="utf-8"))
     return facts
+
+
+def add_up(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the cost of a step from those of its parts, side by side or one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    peak_mb = max(part["peak_mb"] for part in parts)
+    return {key: sum(part[key] for part in parts) for key in parts[0]} | {"peak_mb": peak_mb}
 
 
 def _keep(done: Path, facts: dict[str, Any]) -> None:
@@ -75,23 +87,15 @@ def _run(step: str, folder: Path, sites: int) -> dict[str, Any]:
     count = PROCESSES if step == "crawl" else 1
     running = [subprocess.Popen(call, stdout=subprocess.PIPE, text=True) for _ in range(count)]
     facts: list[dict[str, Any]] = []
-    cpu_s = peak_mb = 0.0
     for process in running:
         assert process.stdout is not None  # it is a pipe
         said = process.stdout.read()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
+        if process.wait():
             raise BenchError(f"the step {step} of {sites:,} sites failed: what it said stands above")
         facts.append(json.loads(said))
-        cpu_s += used.ru_utime + used.ru_stime
-        peak_mb = max(peak_mb, used.ru_maxrss / 1000)
-    summed = {key: sum(each[key] for each in facts) for key in facts[0]} if count > 1 else facts[0]
-    return summed | {
-        "cpu_s": round(cpu_s, 3),
+    return add_up(facts) | {
         "database_s": round(tree_cpu_s(server) - before, 3),
         "wall_s": round(time.monotonic() - began, 1),
-        "peak_mb": round(peak_mb, 1),
     }
 
 

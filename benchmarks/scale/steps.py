@@ -4,6 +4,7 @@ python -m benchmarks.scale.steps STEP FOLDER SITES
 """
 
 import json
+import resource
 import sys
 import threading
 import time
@@ -16,7 +17,7 @@ from sqlalchemy import Engine, func, select, text
 
 from benchmarks.scale import bare
 from benchmarks.scale.web import Web, site_list
-from benchmarks.service.servers import BenchError
+from benchmarks.service.servers import BenchError, serve_s3
 from crawler.campaign.gate import Bounds, count_ends, describe_broken_bounds, find_clustered_failures
 from crawler.campaign.plan import CrawlPlan, plan
 from crawler.campaign.seal import seal
@@ -28,7 +29,7 @@ from releases.verify import verify
 from schema.crawls import CrawlName
 from schema.tables import Crawl, Visit
 from storage.crawls import find_crawl
-from storage.engine import connect
+from storage.engine import DatabaseError, connect
 from storage.migrate import upgrade
 
 NAME = CrawlName(month="2026-11")
@@ -66,9 +67,10 @@ class Spent:
                 self.facts[name] += value
 
 
-def crawl_sites(engine: Engine, web: Web, crawl: Crawl, *, workers: int = WORKERS // PROCESSES) -> Spent:
+def crawl_sites(
+    engine: Engine, web: Web, crawl: Crawl, spent: Spent, *, workers: int = WORKERS // PROCESSES
+) -> None:
     """Claim and write sites by several workers until none is left; goes on where it was stopped."""
-    spent = Spent()
 
     def work(number: int) -> None:
         own = connect(engine.url.render_as_string(hide_password=False))
@@ -103,7 +105,6 @@ def crawl_sites(engine: Engine, web: Web, crawl: Crawl, *, workers: int = WORKER
     with ThreadPoolExecutor(workers) as pool:
         for done in [pool.submit(work, number) for number in range(workers)]:
             done.result()
-    return spent
 
 
 def _plan(engine: Engine, _folder: Path, sites: int) -> dict[str, Any]:
@@ -112,10 +113,19 @@ def _plan(engine: Engine, _folder: Path, sites: int) -> dict[str, Any]:
 
 
 def _crawl(engine: Engine, _folder: Path, _sites: int) -> dict[str, Any]:
-    """Claim and write as one of PROCESSES; the web is read before, and is no cost of a crawl."""
+    """Claim and write as one of PROCESSES; the web is read before, and is no cost of a crawl.
+
+    What was spent until the database went away counts too: the next run goes on from there.
+    """
     with engine.connect() as connection:
         crawl = find_crawl(connection, str(NAME))
-    return dict(crawl_sites(engine, Web.read(), crawl).facts)
+    spent, failed = Spent(), 0
+    try:
+        crawl_sites(engine, Web.read(), crawl, spent)
+    except DatabaseError as exc:
+        print(exc, file=sys.stderr)
+        failed = 1
+    return {**spent.facts, "failed": failed}
 
 
 def _gate(engine: Engine, _folder: Path, _sites: int) -> dict[str, Any]:
@@ -161,9 +171,10 @@ def _verify(engine: Engine, folder: Path, _sites: int) -> dict[str, Any]:
 
 
 def _publish(_engine: Engine, folder: Path, _sites: int) -> dict[str, Any]:
+    """Publish to an S3 server of this machine, whose own cost does not count."""
     release = find_release(folder / "releases", str(NAME))
-    store = (folder / "store").as_uri()
-    return {"to": "folder", "url": publish(release, store).url.removeprefix(store)}
+    with serve_s3(folder) as store:
+        return {"to": "s3", "url": publish(release, store).url}
 
 
 STEPS: Mapping[str, Callable[[Engine, Path, int], dict[str, Any]]] = {
@@ -180,13 +191,15 @@ STEPS: Mapping[str, Callable[[Engine, Path, int], dict[str, Any]]] = {
 
 
 def main(step: str, folder: str, sites: str, url: str) -> int:
-    """Make a step and print its facts."""
+    """Make a step; print its facts, with what this process took, without the programs that it ran."""
     engine = connect(url)
     upgrade(engine)
     try:
         facts = STEPS[step](engine, Path(folder), int(sites))
     finally:
         engine.dispose()
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    facts |= {"cpu_s": round(used.ru_utime + used.ru_stime, 3), "peak_mb": round(used.ru_maxrss / 1000, 1)}
     print(json.dumps(facts))
     return 0
 

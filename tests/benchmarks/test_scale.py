@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from benchmarks.scale.figures import MARKS, find_misses, section, write_costs
+from benchmarks.scale.run import add_up
 from benchmarks.scale.web import Web
 
 SIZES = {10_000: 1.0, 100_000: 10.0}
@@ -77,6 +78,31 @@ def test_the_costs_of_a_month_replace_those_between_the_marks() -> None:
 def test_costs_stay_as_they_are_where_no_visit_was_measured() -> None:
     before = f"{MARKS[0]}old\n{MARKS[1]}"
     assert write_costs(before, "no table", facts()) == before
+
+
+def test_months_have_what_each_release_adds_and_what_does_not_grow_is_flat() -> None:
+    def after(months: int) -> dict[str, Any]:
+        memory = {"peak_mb": 300.0, "verify_mb": 200.0, "backup_mb": 100.0, "backup_bytes": 10**6 * months}
+        seconds = {"start_s": 2.0, "start_again_s": 2.0, "preparing_cpu_s": 4.0, "backup_cpu_s": 5.0}
+        seconds["verify_cpu_s"] = 3.0 + 0.5 * 2 * months
+        pages = {"home": 20.0, "sites": 0.1 * months**2}
+        return {"months": months, "releases": 2 * months, "pages_ms": pages, **memory, **seconds}
+
+    shown = section(facts() | {"months": [after(months) for months in (6, 12, 30, 60)]})
+    assert "|  | 6 months | 12 months | 30 months | 60 months | each release | exponent |" in shown
+    assert "| home, ms | 20.0 | 20.0 | 20.0 | 20.0 | 0.00 | flat |" in shown
+    assert "| `firstflight verify`, s | 9.0 | 15.0 | 33.0 | 63.0 | 0.50 | 0.93 |" in shown
+    assert "| sites, ms | 3.6 | 14.4 | 90.0 | 360.0 | 4.50 | 2.00 |" in shown
+
+
+def test_a_step_that_was_stopped_costs_what_its_parts_cost() -> None:
+    before = {"visits": 100, "cpu_s": 2.0, "peak_mb": 500.0, "failed": 2}
+    assert add_up([before, {"visits": 50, "cpu_s": 1.0, "peak_mb": 300.0, "failed": 0}]) == {
+        "visits": 150,
+        "cpu_s": 3.0,
+        "peak_mb": 500.0,
+        "failed": 2,
+    }
 
 
 def test_a_made_up_site_is_the_same_each_time_and_unlike_its_neighbour(web: Web) -> None:

