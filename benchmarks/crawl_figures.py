@@ -55,7 +55,7 @@ class Sample:
     cpu_s: float
     database_cpu_s: float
     browser_mb: float
-    """Highest memory of a browser, measured in trials alone; as of the others."""
+    """Highest memory of a browser, measured in trials alone, like that of the other processes."""
     other_mb: float
 
     @property

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fastapi.testclient import TestClient
 
 ORIGIN = "http://firstflight.test"
-"""Where the browser believes the service to be."""
+"""Origin from which the browser asks for the service's pages."""
 
 SIZES: dict[int, Any] = {
     1280: {"width": 1280, "height": 900},
@@ -30,19 +30,19 @@ SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 
 WITHIN_MS = 120_000
-"""Time limit for whatever is waited for on a page, also on a busy machine."""
+"""Time limit of every wait on a page, long enough for a busy machine."""
 
 OF_THE_PAGE = ("Failed to load resource", "The Cross-Origin-Opener-Policy header has been ignored")
 """Beginnings of errors that a page may have itself: its own status, and an origin without TLS."""
 
 
 class Faulty(Exception):
-    """A page asked for something elsewhere, or the browser's console has an error of it."""
+    """A page asked another origin for something, or caused an error in the browser's console."""
 
 
 @contextlib.contextmanager
 def launch_browser() -> Iterator[Browser]:
-    """The browser of the settings, for as long as the block."""
+    """Run the browser of the settings while the block runs."""
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=from_environment().chromium, args=arguments)
@@ -58,8 +58,8 @@ def _without_query(url: str) -> str:
 def open_page(
     browser: Browser | BrowserContext, client: TestClient, path: str, *, without: Collection[str] = ()
 ) -> Iterator[Page]:
-    """A page of the service; raises Faulty if it asked for anything elsewhere, or has an error other than
-    its own status.
+    """Open a page of the service; raises Faulty if it asked for anything elsewhere, or has an error other
+    than its own status.
 
     The browser is not given the headers that `without` names, in lower case.
     """

@@ -81,7 +81,7 @@ class Load:
     page_bytes: int
     """Bytes of the document, its styles and its scripts: as transferred, with 300 each for header fields."""
     data_bytes: int
-    """The same of figures, pictures and what scripts asked for."""
+    """Bytes of figures, pictures and what scripts asked for, counted alike."""
     first_paint_ms: float
     """From the start of the navigation to the first content."""
 

@@ -21,7 +21,7 @@ SCOPES = frozenset({"home", "inner", "home+inner", "all"})
 DATE = re.compile(r"20\d\d-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?")
 
 MOST = 1e12
-"""Largest value that is believed."""
+"""Largest plausible value; a larger one is refused."""
 
 
 class OutsideError(Exception):
@@ -44,11 +44,11 @@ class Point:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What identifies the point."""
+        """Series, date, client and scope, which identify the point."""
         return self.series, self.client, self.scope, self.date
 
     def __post_init__(self) -> None:
-        """Check that it can be true; raises OutsideError."""
+        """Raise OutsideError for a point of no known series, or with values that cannot be true."""
         known = self.series in KINDS and self.client in CLIENTS and self.scope in SCOPES
         if not known or not DATE.fullmatch(self.date):
             raise OutsideError(f"no point of a known series: {', '.join(self.key)[:100]}")

@@ -39,7 +39,7 @@ class Kind:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Break:
-    """A change of the publisher's method, after which values are not of the same thing as before."""
+    """A change of the publisher's method, after which values are not comparable with those before."""
 
     date: str
     text: str

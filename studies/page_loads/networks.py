@@ -21,4 +21,4 @@ NETWORKS = (
 CRAWLERS = network(
     "crawlers-access", down_bps=100_000_000, up_bps=40_000_000, rtt_us=20_000, queue_bytes=1_048_576
 )
-"""Access of the crawl from which the replay has its pages: another one than those that are compared."""
+"""Access line of the crawl that gives the replay its pages; it is none of those that are compared."""

@@ -29,7 +29,7 @@ DATABASE = "data"
 
 
 class World(NamedTuple):
-    """A server that serves, and the path to it."""
+    """A running server of pages, and the path to it."""
 
     path: ShapedPath
     sites: list[str]

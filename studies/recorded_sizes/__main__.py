@@ -68,7 +68,7 @@ def pairs(data: Path) -> Iterator[tuple[str, ResponseSizes, Row]]:
 
 
 def agreement_of(sizes: ResponseSizes, theirs: Row) -> str | None:
-    """Return how a size is beside theirs; None if either is unknown."""
+    """Return in a word whether a size equals theirs; None if either is unknown."""
     if sizes.wire_bytes is None:
         return None
     if theirs["wire_total"]:

@@ -59,7 +59,7 @@ class Pool:
     page_ms: Floats
     payload: Floats
     is_far: Floats
-    """1 or 0."""
+    """1 where the main document of the pair's page is far away, else 0."""
     residuals: Floats
     """[pair, 2]: logarithm of time and percentage points, around the mean of the near or of the far."""
 
