@@ -18,20 +18,20 @@ from sqlalchemy import Engine
 from crawler.sites import forgetting, optout
 from crawler.sites.optout import hash_host
 from firstflight.settings import Settings
-from releases import withdrawing
 from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, iter_versions
+from releases.erasing import finish_tombstones, has_site, lay_tombstone, mentions, without_site
 from releases.publish import publish, withdraw
 from schema.crawls import CrawlName, name_of
 from schema.tables import Crawl
 from storage import backup, data_lock, erasing, report_versions
 from storage.crawls import crawls
+from storage.erased_site import ErasedSite
 from storage.erasing import Found
 from storage.notices import ERASED
 from storage.report_versions import ReportVersion
 from storage.signatures import Signer
 from storage.staging import put_file_in_place
 from storage.sums import broken_sums
-from storage.withdrawal import SiteWithdrawal
 
 MOST_SITES = 20
 """Upper limit of sites of one crawl in an erasure; a host with more sites below
@@ -71,7 +71,7 @@ class Survey:
         return bool(self.crawls or self.releases or self.derived or self.lists)
 
 
-def survey(where: ErasurePlaces, site: SiteWithdrawal) -> Survey:
+def survey(where: ErasurePlaces, site: ErasedSite) -> Survey:
     """Find the site without changing anything.
 
     Raises ReleaseError if a release is damaged and cannot be searched. Raises ErasureError if more than
@@ -86,7 +86,7 @@ def survey(where: ErasurePlaces, site: SiteWithdrawal) -> Survey:
             f"{most:,} sites of one crawl lie below {site.host}, more than {MOST_SITES}: "
             "name them one by one, if that is meant"
         )
-    holding = [release for release in _read_sound(settings.releases) if withdrawing.has_site(release, site)]
+    holding = [release for release in _read_sound(settings.releases) if has_site(release, site)]
     return Survey(
         crawls=[(crawl, traces) for crawl, traces in traces_by_crawl if traces.anything],
         releases=holding,
@@ -102,7 +102,7 @@ def erase(where: ErasurePlaces, journal: Journal) -> Iterator[str]:
     """Erase the site everywhere and yield a line for each step; every step can be repeated."""
     site, settings = journal.site, where.settings
     if journal.is_resumed:
-        withdrawing.finish_tombstones(settings.releases)
+        finish_tombstones(settings.releases)
     places = survey(where, site)
     new = optout.add(settings.opt_out, site.host, hashed=True)
     yield f"{site.host} is {'now' if new else 'already'} left out of later plans, by its hash"
@@ -157,19 +157,17 @@ def _erase_from_database(where: ErasurePlaces, journal: Journal, places: Survey)
         erasing.rewrite(where.engine, crawl_id)
 
 
-def _withdraw_releases(where: ErasurePlaces, site: SiteWithdrawal, holding: list[Release]) -> Iterator[str]:
+def _withdraw_releases(where: ErasurePlaces, site: ErasedSite, holding: list[Release]) -> Iterator[str]:
     root = where.settings.releases
     for name in dict.fromkeys(release.crawl for release in holding):
         newest = find_release(root, str(name))
         if newest in holding:
             version = 1 + max(version.version for version in iter_versions(root) if version.crawl == name)
             place = name.path(root, version=version)
-            withdrawing.without_site(
-                newest, site, place, version=version, signer=where.signer, progress=where.progress
-            )
+            without_site(newest, site, place, version=version, signer=where.signer, progress=where.progress)
             yield f"{name}: version {version} is made without it"
     for release in holding:
-        withdrawing.lay_tombstone(release.path, release.crawl, version=release.version)
+        lay_tombstone(release.path, release.crawl, version=release.version)
         yield f"{release.crawl}: version {release.version} is withdrawn"
 
 
@@ -203,7 +201,7 @@ def _read_sound(root: Path) -> Iterator[Release]:
             yield version
 
 
-def _find_derived(settings: Settings, site: SiteWithdrawal, holding: list[Release]) -> Iterator[Path]:
+def _find_derived(settings: Settings, site: ErasedSite, holding: list[Release]) -> Iterator[Path]:
     """Yield folders of replays and unfinished builds that must be removed."""
     withdrawn = {(str(release.crawl), release.version) for release in holding}
     withdrawn |= {
@@ -213,24 +211,24 @@ def _find_derived(settings: Settings, site: SiteWithdrawal, holding: list[Releas
     }
     for folder in _list_folders(settings.replays):
         parts = [folder, *(part for part in folder.iterdir() if part.is_dir())]
-        if any(_read_source(part) in withdrawn for part in parts) or withdrawing.mentions(folder, site):
+        if any(_read_source(part) in withdrawn for part in parts) or mentions(folder, site):
             yield folder
     for folder in [
         *settings.releases.glob(".building-*"),
         *settings.reports.glob("*/.building-*"),
         *settings.reports.glob(".building-*"),
     ]:
-        if withdrawing.mentions(folder, site):
+        if mentions(folder, site):
             yield folder
 
 
-def _find_reports(settings: Settings, site: SiteWithdrawal) -> list[ReportVersion]:
+def _find_reports(settings: Settings, site: ErasedSite) -> list[ReportVersion]:
     """Return versions of reports that name the site in their files or in their notice,
     or whose erasure was interrupted."""
     return [
         report_version
         for report_version in report_versions.all_report_versions(settings.reports)
-        if any(withdrawing.mentions(folder, site) for _, folder in report_version.folders())
+        if any(mentions(folder, site) for _, folder in report_version.folders())
         or (
             report_version.is_there
             and report_version.withdrawal is not None
@@ -282,7 +280,7 @@ class Journal:
     """The state of one erasure. Its file contains a hash of the host, not its name."""
 
     path: Path
-    site: SiteWithdrawal
+    site: ErasedSite
     salt: str
     crawls: list[int]
     """Ids of crawls whose tables must be rewritten."""
@@ -322,7 +320,7 @@ def journal(settings: Settings, host: str) -> Iterator[Journal]:
 
 
 def _begin(path: Path, host: str) -> Journal:
-    site = SiteWithdrawal(host=host, key=secrets.token_hex(32))
+    site = ErasedSite(host=host, key=secrets.token_hex(32))
     return Journal(path=path, site=site, salt=secrets.token_hex(16), crawls=[])
 
 
@@ -334,7 +332,7 @@ def _resume(path: Path, host: str, opt_out: Path) -> Journal:
     try:
         note = msgspec.json.decode(path.read_bytes(), type=Note)
         is_other = hash_host(host, note.salt) != note.host
-        site = SiteWithdrawal(host=host, key=note.key)
+        site = ErasedSite(host=host, key=note.key)
     except (ValueError, RecursionError) as exc:
         if not optout.read_optout(opt_out).has_erased(host):
             raise ErasureError(

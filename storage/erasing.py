@@ -5,8 +5,8 @@ import dataclasses
 from sqlalchemy import Connection, Engine, text
 
 from schema.tables import Crawl, Site
+from storage.erased_site import ErasedSite
 from storage.partitions import existing_partitions
-from storage.withdrawal import SiteWithdrawal
 
 MATCHES = "regexp_like"
 """PostgreSQL's function that matches text with a regular expression, since version 15."""
@@ -27,7 +27,7 @@ class Found:
         return self.sites + self.visits + self.named > 0
 
 
-def find(connection: Connection, crawl: Crawl, site: SiteWithdrawal) -> Found:
+def find(connection: Connection, crawl: Crawl, site: ErasedSite) -> Found:
     """Count a crawl's rows that concern the site, including those in detached partitions that still exist."""
     partitions = existing_partitions(connection, crawl.id)
     own = _own_sites(site)
@@ -45,7 +45,7 @@ def find(connection: Connection, crawl: Crawl, site: SiteWithdrawal) -> Found:
     )
 
 
-def erase(engine: Engine, crawl: Crawl, site: SiteWithdrawal) -> None:
+def erase(engine: Engine, crawl: Crawl, site: ErasedSite) -> None:
     """Erase the site from a crawl, sealed or not, in one transaction."""
     with engine.begin() as connection:
         partitions = existing_partitions(connection, crawl.id)
@@ -70,11 +70,11 @@ def rewrite(engine: Engine, crawl_id: int) -> None:
             connection.execute(text(f"VACUUM (FULL, ANALYZE) {partition}"))
 
 
-def _own_sites(site: SiteWithdrawal) -> str:
+def _own_sites(site: ErasedSite) -> str:
     return f"crawl_id = :crawl_id AND {site.is_own('host')}"
 
 
-def _is_own_visit(table: str, site: SiteWithdrawal) -> str:
+def _is_own_visit(table: str, site: ErasedSite) -> str:
     """Return a SQL condition: the row belongs to a visit to the site."""
     if table == "visit":
         return site.is_own("host")

@@ -13,13 +13,13 @@ from fastapi.testclient import TestClient
 
 from api.app import create_app
 from releases.catalogue import Release, read_release
+from releases.erasing import has_site, without_site
 from releases.verify import verify
-from releases.withdrawing import has_site, without_site
 from replay.recipes.page_recipe import read_recipes
 from reports.document.compose import crawl_facts
 from reports.sections.sizes.counts import size_section
 from schema.released_tables import released_tables
-from storage.withdrawal import SiteWithdrawal
+from storage.erased_site import ErasedSite
 
 STORED = Path(__file__).parent / "stored" / "schema-1"
 
@@ -139,7 +139,7 @@ def test_its_pages_can_be_replayed(served: Served) -> None:
 
 def test_a_site_can_be_withdrawn_from_it(served: Served, tmp_path: Path) -> None:
     (visit, *_) = served.get("/v1/visits", outcome="ok")["rows"]
-    site = SiteWithdrawal(host=visit["host"], key="ab" * 16)
+    site = ErasedSite(host=visit["host"], key="ab" * 16)
     assert has_site(served.release, site)
     place = served.release.crawl.path(tmp_path, version=2)
     after = without_site(served.release, site, place, version=2)

@@ -4,12 +4,12 @@ from sqlalchemy.exc import DBAPIError
 
 from storage import erasing, integrity
 from storage.crawls import crawls
+from storage.erased_site import ErasedSite
 from storage.partitions import detach_partitions, seal_partitions
-from storage.withdrawal import SiteWithdrawal
 from tests.factories import stored_crawl
 from tests.factories.withdrawn import HOST, visits
 
-SITE = SiteWithdrawal(host=HOST, key="ab" * 32)
+SITE = ErasedSite(host=HOST, key="ab" * 32)
 
 
 def stored_files(engine: Engine, crawl_id: int) -> bytes:

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 from releases.build import build
 from releases.catalogue import ReleaseError, VersionRecord, read_release
 from releases.descriptions.history import extend_history, version_history
-from releases.withdrawing import lay_tombstone
+from releases.erasing import lay_tombstone
 from schema.crawls import CrawlName
 from tests.factories import stored_crawl
 from tests.factories.made_up_crawl import NAME

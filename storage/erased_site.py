@@ -1,4 +1,4 @@
-"""SQL for PostgreSQL and DuckDB that finds the rows of a withdrawn site and replaces its name in other rows.
+"""SQL for PostgreSQL and DuckDB that finds the rows of a site to erase and replaces its name in other rows.
 
 Rows of the site's own visits are deleted. In rows of other sites' visits its name is replaced and the sizes
 stay, so that sums over those pages stay correct.
@@ -21,14 +21,14 @@ HOSTS: Mapping[str, str] = {
     "connection": "host",
     "response": "host",
 }
-"""The column of each table that may hold the withdrawn site's host in rows of other sites' visits."""
+"""The column of each table that may hold the site's host in rows of other sites' visits."""
 
 EMPTIED = {"path": "''", "query_hash": "NULL"}
 """Columns that are emptied in a response whose host is replaced, with their new values."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class SiteWithdrawal:
+class ErasedSite:
     """A site to erase, and the key from which its replacement names are derived."""
 
     host: str

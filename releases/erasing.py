@@ -1,4 +1,4 @@
-"""Withdraws a site from releases: finds it, makes a version without it, and replaces the versions that
+"""Erases a site from releases: finds it, makes a version without it, and replaces the versions that
 have it by tombstones."""
 
 import dataclasses
@@ -23,11 +23,11 @@ from releases.observations import table_of
 from releases.strata.party import list_version
 from schema.crawls import CrawlName
 from schema.tables import OBSERVATIONS, RELEASED, Base, Site
+from storage.erased_site import ErasedSite
 from storage.notices import ERASED, TOMBSTONE
 from storage.signatures import Signer
 from storage.staging import flush, put_file_in_place
 from storage.sums import MANIFEST, sums_now
-from storage.withdrawal import SiteWithdrawal
 
 MATCHES = "regexp_matches"
 """DuckDB's function that matches text with a regular expression."""
@@ -37,7 +37,7 @@ BATCH_ROWS = 65_536
 GZIP = b"\x1f\x8b"
 
 
-def has_site(release: Release, site: SiteWithdrawal) -> bool:
+def has_site(release: Release, site: ErasedSite) -> bool:
     """Return whether a release has visits to the site, or names it in other visits."""
     with open_database() as database:
         return any(
@@ -46,13 +46,13 @@ def has_site(release: Release, site: SiteWithdrawal) -> bool:
         )
 
 
-def _holding(site: SiteWithdrawal) -> Iterator[tuple[type[Base], str]]:
+def _holding(site: ErasedSite) -> Iterator[tuple[type[Base], str]]:
     yield Site, site.is_own("host")
     for model in OBSERVATIONS:
         yield model, site.is_touched(model.__tablename__, matches=MATCHES)
 
 
-def mentions(path: Path, site: SiteWithdrawal) -> bool:
+def mentions(path: Path, site: ErasedSite) -> bool:
     """Return true if the file, or any file below the folder, names the site or cannot be read."""
     if path.is_dir():
         return any(mentions(file, site) for file in path.rglob("*") if file.is_file())
@@ -62,13 +62,13 @@ def mentions(path: Path, site: SiteWithdrawal) -> bool:
         return True
 
 
-def _in_text(path: Path, site: SiteWithdrawal) -> bool:
+def _in_text(path: Path, site: ErasedSite) -> bool:
     content = path.read_bytes()
     text = gzip.decompress(content) if content.startswith(GZIP) else content
     return re.search(site.pattern, text.decode("utf-8", "replace").lower()) is not None
 
 
-def _in_parquet(path: Path, site: SiteWithdrawal) -> bool:
+def _in_parquet(path: Path, site: ErasedSite) -> bool:
     with pq.ParquetFile(path) as file:
         texts = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
         return any(
@@ -80,7 +80,7 @@ def _in_parquet(path: Path, site: SiteWithdrawal) -> bool:
 
 def without_site(
     release: Release,
-    site: SiteWithdrawal,
+    site: ErasedSite,
     place: Path,
     *,
     version: int,
@@ -118,7 +118,7 @@ def without_site(
 def _rewrite(
     release: Release,
     model: type[Base],
-    site: SiteWithdrawal,
+    site: ErasedSite,
     database: duckdb.DuckDBPyConnection,
     folder: Path,
     progress: Callable[[int], None],
@@ -135,7 +135,7 @@ def _rewrite(
     )
 
 
-def _rest_of(release: Release, model: type[Base], site: SiteWithdrawal) -> str:
+def _rest_of(release: Release, model: type[Base], site: ErasedSite) -> str:
     """Return SQL that selects the rows of a table that stay, changed where they name the site."""
     table, file = model.__tablename__, _file(release, model)
     if model is Site:

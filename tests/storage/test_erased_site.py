@@ -5,7 +5,7 @@ import duckdb
 import pytest
 from sqlalchemy import Engine, text
 
-from storage.withdrawal import SiteWithdrawal
+from storage.erased_site import ErasedSite
 
 KEY = "ab" * 32
 
@@ -54,7 +54,7 @@ def ask(database: Engine) -> Callable[[str, str | None], tuple[object, object]]:
 def test_postgresql_and_duckdb_find_the_site_and_its_subdomains_and_no_longer_name(
     ask: Callable[[str, str | None], tuple[object, object]],
 ) -> None:
-    site = SiteWithdrawal(host="t.co", key=KEY)
+    site = ErasedSite(host="t.co", key=KEY)
     for host, (own, inside) in HOSTS.items():
         assert ask(site.is_own("value"), host) == (own, own), host
         assert ask(site.is_in("value"), host) == (inside, inside), host
@@ -70,12 +70,12 @@ def test_postgresql_and_duckdb_find_the_site_and_its_subdomains_and_no_longer_na
 @pytest.mark.parametrize("host", ["a.test' OR 'a", "", "a.test:b", "B.test", "b\u00fccher.test"])
 def test_a_string_that_is_no_host_never_reaches_the_sql(host: str) -> None:
     with pytest.raises(ValueError, match="no host"):
-        SiteWithdrawal(host=host, key=KEY)
+        ErasedSite(host=host, key=KEY)
 
 
 def test_an_internationalised_name_is_found_in_every_spelling(
     ask: Callable[[str, str | None], tuple[object, object]],
 ) -> None:
-    site = SiteWithdrawal(host="xn--bcher-kva.test", key=KEY)
+    site = ErasedSite(host="xn--bcher-kva.test", key=KEY)
     for said in ("/xn--bcher-kva.test", "/B\u00fccher.test/", "/b%C3%BCcher.test"):
         assert ask(site.is_named("value", matches="regexp_like"), said) == (True, True), said

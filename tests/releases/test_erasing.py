@@ -2,7 +2,7 @@ import json
 import shutil
 from pathlib import Path
 
-from releases import withdrawing
+from releases import erasing
 from releases.catalogue import Withdrawn, read_version
 from tests.factories.made_up_crawl import NAME
 
@@ -13,9 +13,9 @@ def test_a_version_is_withdrawn_as_soon_as_its_tombstone_exists(tmp_path: Path) 
     folder = NAME.path(tmp_path, version=1)
     folder.parent.mkdir(parents=True)
     shutil.copytree(STORED, folder)
-    withdrawing.lay_tombstone(folder, NAME, version=1)
+    erasing.lay_tombstone(folder, NAME, version=1)
     assert isinstance(read_version(folder), Withdrawn)
     (folder / "response.parquet").touch()  # as after a kill
-    withdrawing.finish_tombstones(tmp_path)
+    erasing.finish_tombstones(tmp_path)
     assert [path.name for path in folder.iterdir()] == ["tombstone.json"]
     assert json.loads((folder / "tombstone.json").read_text())["version"] == 1
