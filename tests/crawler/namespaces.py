@@ -48,7 +48,7 @@ def play(
     user: str = "root",
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
-    within_s: float = 300,
+    within_s: float = 900,
 ) -> dict[str, Any]:
     """Run a module in namespaces of its own, and return its JSON output.
 

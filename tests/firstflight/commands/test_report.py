@@ -33,7 +33,8 @@ def run(data_dir: Path, *arguments: str) -> Result:
 
 def test_build_writes_the_report_and_prints_its_path_and_its_commands_exist(tmp_path: Path) -> None:
     data_folder(tmp_path)
-    result = run(tmp_path, "build", "--year", "2026")
+    with undrawn():
+        result = run(tmp_path, "build", "--year", "2026")
     assert result.exit_code == 0, result.output
     folder = tmp_path / "reports" / "2026" / "v1"
     assert result.stdout == f"{folder / 'index.html'}\n"
