@@ -1,12 +1,22 @@
 """What is wrong with a page as a browser shows it: for assistive technology, for narrow screens,
 and for the eye."""
 
+import itertools
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from benchmarks.pages.browser import SCHEMES, SIZES, Scheme
 from benchmarks.pages.loads import REFERENCE
+from tests.circles import ALL
+
+WAYS: Sequence[tuple[int, Scheme]] = (
+    tuple(itertools.product(SIZES, SCHEMES)) if ALL else ((1280, "light"), (390, "dark"))
+)
+"""Widths of the screen, and colour schemes, in which pages are looked at: each once, and in
+`scripts/test --all` each with each."""
 
 LEAST_PX = 11
 """Least size of letters on the screen, in CSS pixels;

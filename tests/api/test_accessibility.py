@@ -24,7 +24,7 @@ from benchmarks.pages.loads import MOST_BYTES, REFERENCE, most_bytes
 from releases.errata import record
 from storage.report_versions import find_version, withdraw
 from tests.api.conftest import write_release_with_items
-from tests.api.faults import unreadable, violations
+from tests.api.faults import WAYS, unreadable, violations
 from tests.api.rows.conftest import NAME, made_up, write_crawl
 from tests.circles import ALL
 from tests.factories.contrast import contrast
@@ -67,10 +67,6 @@ PART = re.compile(r'<(?:link rel="stylesheet" href|script[^>]* src)="([^"]+)"')
 TEXT_AND_GROUND = "(body => [body.color, body.backgroundColor])(getComputedStyle(document.body))"
 """JavaScript that gives the colours of a page's text and of its background."""
 
-WAYS = tuple(itertools.product(SIZES, SCHEMES))
-OFTEN = ((1280, "light"), (390, "dark"))
-"""Ways of every run of the tests: each width and each scheme once. axe-core, which takes seconds for a long
-page, looks in one of them, in turn. `scripts/test --all` looks in all ways."""
 REPORT = "/reports/2026/v1/"
 """The longest page, at which `scripts/test --all` alone looks by axe-core."""
 
@@ -102,9 +98,10 @@ def test_no_page_has_a_fault_on_a_desk_or_a_phone_by_day_or_by_night(
     paths = find_addresses(application(service), service, examples=EXAMPLES, others=OTHERS)
     assert REPORT in paths
     for place, path in enumerate(paths):
-        looked_at = WAYS if ALL else () if path == REPORT else OFTEN[place % 2 :][:1]
+        # axe-core takes seconds for a long page.
+        looked_at = WAYS if ALL else () if path == REPORT else WAYS[place % 2 :][:1]
         with open_page(browser, service, path) as page:
-            for width, scheme in WAYS if ALL else OFTEN:
+            for width, scheme in WAYS:
                 page.set_viewport_size(SIZES[width])
                 page.emulate_media(color_scheme=scheme)
                 wrong = unreadable(page)

@@ -2,7 +2,6 @@
 what cannot be shown is said where the reader looks."""
 
 import contextlib
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,12 +10,12 @@ from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, Page
 
 from api.explorer.strata import FIELDS
-from benchmarks.pages.browser import SCHEMES, SIZES, Faulty, Scheme, open_page
+from benchmarks.pages.browser import SIZES, Faulty, Scheme, open_page
 from tests.api.explorer.conftest import MANY, ONE
+from tests.api.faults import WAYS
 
 pytestmark = pytest.mark.browser
 
-WAYS = tuple(itertools.product(SIZES, SCHEMES))
 ADD = "Add a release"
 START = f"/explore?crawl={MANY}&measure=responses"
 

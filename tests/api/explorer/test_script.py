@@ -6,11 +6,11 @@ from playwright.sync_api import Browser, Locator, Page
 
 from benchmarks.pages.browser import SIZES, Scheme, open_page
 from tests.api.explorer.conftest import MANY
+from tests.api.faults import WAYS
 
 pytestmark = pytest.mark.browser
 
 CRAWL = "2026-11.desktop.local.tcp.localweb"
-WAYS: tuple[tuple[int, Scheme], ...] = ((1280, "light"), (390, "dark"))
 
 
 def wait_for_width(page: Page) -> None:
