@@ -1,15 +1,16 @@
 """Populations made of a month of M-Lab's: the world, its twenty slowest countries, and single countries."""
 
 import csv
+import dataclasses
 import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from replay.networks.mlab import sites
 from replay.networks.mlab.files import PERCENTS, Country
 from replay.networks.mlab.joint import RHO, Cloud, Floats, world
 from replay.networks.mlab.sample import (
@@ -39,6 +40,21 @@ USERS_SOURCE = (
     "World Bank, individuals using the Internet (IT.NET.USER.ZS, by the ITU) times population (SP.POP.TOTL), "
     "shares of 2019 as in InternetSociety/taaraxtak"
 )
+
+VISITORS_MEASURED = "2024-12"
+VISITOR_PERCENTS = (10, 25, 50, 75, 90)
+VISITOR_RTT_MS = (84.0, 102.0, 139.0, 196.0, 265.0)
+"""HTTP round trips of visitors, from request to header with the server's time in it, all devices.
+
+Chrome's report (CrUX) of December 2024, as printed at treo.sh/rtt: of each of some 49,500 domains the 75th
+percentile of its users' round trips, and of these the percentiles over the domains. Less the 75th percentile
+of M-Lab's world, each is a distance that is added to a network's round trip. The distance is drawn
+independently of the network.
+
+It is another quantity than the distance of a server (`replay.networks.distances`): Chrome's estimate contains
+queues and the time of servers, and is of a visitor's recent browsing, to whatever server. Domains count
+alike, whatever their visits.
+"""
 
 MEDIAN = PERCENTS.index(50)
 SHARES = [percent / 100 for percent in PERCENTS]
@@ -114,10 +130,27 @@ def make_both(
 ) -> Iterator[NewPopulation]:
     """Yield a population as measured, and with the HTTP round trips of visitors."""
     yield make_population(name, title, cloud, month, rho)
-    further = f"{title}, plus HTTP round trips of visitors by CrUX of {sites.MEASURED}"
-    measured = min(month, sites.MEASURED)
-    distant = sites.add_distances(cloud, by_tests)
+    further = f"{title}, plus HTTP round trips of visitors by CrUX of {VISITORS_MEASURED}"
+    measured = min(month, VISITORS_MEASURED)
+    distant = add_visitor_distances(cloud, by_tests)
     yield make_population(name, further, distant, month, rho, measured=measured, suffix="-crux")
+
+
+def visitor_distances_ms(world: Cloud) -> Floats:
+    """Return the distance beyond M-Lab's servers of the domains at VISITOR_PERCENTS."""
+    distances: Floats = np.array(VISITOR_RTT_MS) - np.quantile(world.rtt_ms, 0.75)
+    return distances
+
+
+def add_visitor_distances(cloud: Cloud, world: Cloud) -> Cloud:
+    """Return the cloud's networks with HTTP round trips of visitors; the first and the last distance hold
+    beyond their percentiles."""
+    normal = NormalDist()
+    scores = [normal.inv_cdf(percent / 100) for percent in VISITOR_PERCENTS]
+    log_distances = np.interp(
+        [normal.inv_cdf(share) for share in cloud.place], scores, np.log(visitor_distances_ms(world))
+    )
+    return dataclasses.replace(cloud, rtt_ms=cloud.rtt_ms + np.exp(log_distances))
 
 
 def make_population(

@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from replay.networks.mlab import sites
+from replay.networks.mlab import populations
 from replay.networks.mlab.files import PERCENTS, Country, find_month, read_countries
 from replay.networks.mlab.joint import (
     RHO,
@@ -143,11 +143,11 @@ def test_points_fill_the_square_evenly() -> None:
 
 
 def test_round_trips_to_sites_are_those_of_crux() -> None:
-    distances = sites.distances_ms(cloud())
+    distances = populations.visitor_distances_ms(cloud())
     # For each domain, the 75th percentile of its users' round trips is what CrUX prints.
-    for distance, printed in zip(distances, sites.RTT_MS, strict=True):
+    for distance, printed in zip(distances, populations.VISITOR_RTT_MS, strict=True):
         assert np.quantile(cloud().rtt_ms + distance, 0.75) == pytest.approx(printed)
-    further = sites.add_distances(cloud(), cloud())
+    further = populations.add_visitor_distances(cloud(), cloud())
     assert (further.bandwidth_mbps == cloud().bandwidth_mbps).all()
     assert np.quantile(further.rtt_ms - cloud().rtt_ms, [0.1, 0.5, 0.9]) == pytest.approx(
         distances[[0, 2, 4]], rel=0.01
