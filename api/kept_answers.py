@@ -121,7 +121,7 @@ class KeptAnswers:
         moment = shelf.moment if is_of_the_moment(path) else ""
         query = scope["query_string"].decode("latin-1")
         coding = coding_of(scope)
-        facts = "\n".join((self._base, shelf.edition, moment, scope["base_url"], path, query, coding))
+        facts = "\n".join((self._base, shelf.content_hash, moment, scope["base_url"], path, query, coding))
         return hashlib.sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()
 
     def get(self, key: str) -> KeptAnswer | None:

@@ -47,12 +47,12 @@ def plan_replay(
     PopulationError or ReplayError.
     """
     profiles, weights, which = networks_of(file, populations)
-    pages, policies, arms = (
+    pages, policies, conditions = (
         sample(recipes, file.max_pages or len(recipes)),
         file.loaded,
         file.combinations(),
     )
-    cells = make_cells(pages, profiles, policies=policies, seeds=file.seeds, conditions=arms)
+    cells = make_cells(pages, profiles, policies=policies, seeds=file.seeds, conditions=conditions)
     if file.everyone_pages:
         planned = {cell.id for cell in cells}
         others = everyone_cells(sample(pages, file.everyone_pages), profiles, file)

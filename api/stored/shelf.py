@@ -146,8 +146,8 @@ class Shelf:
     """Of the demo that fills the folder; none unless it runs."""
 
     @functools.cached_property
-    def edition(self) -> str:
-        """A hash of the releases and reports: shelves of the same edition serve the same bytes."""
+    def content_hash(self) -> str:
+        """A hash of the releases and reports: shelves of the same hash serve the same bytes."""
         versions = [
             (str(version.crawl), version.version, version.withdrawal, *version.facts)
             for version in self.versions
