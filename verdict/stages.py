@@ -24,7 +24,7 @@ from replay.runs.cells import Cell
 from replay.runs.facts import LoadsPlan, PlannedStage, StageFacts
 from replay.runs.guests import GuestProgress
 from replay.runs.parts import count_parts, join_parts, parts_folder, plan_of, replay_part, replay_parts
-from replay.runs.replay_folder import read_cells
+from replay.runs.replay_folder import FORMAT_VERSION, read_cells
 from replay.runs.run import ReplayResult
 from storage.signatures import Signer
 from storage.staging import put_file_in_place
@@ -34,8 +34,6 @@ from verdict.deciding import Loaded
 from verdict.evidence import read_evidence
 from verdict.question import ReplayQuestion, network_of
 from verdict.sampling import Prices, StagePlan
-
-FORMAT_VERSION = 1
 
 NETWORK_LOADS = 3
 """Cost of a network besides its loads, in loads: the calibration of its topology."""
