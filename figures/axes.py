@@ -18,8 +18,8 @@ BYTES = (
 )
 """Vega expression for the label of a size along an axis, as 10 kB."""
 
-PERCENT = f"format(datum.value, ',~r') + '{NARROW}%'"
-"""Vega expression for the label of a percentage along an axis."""
+PERCENT, MEGABYTES = (f"format(datum.value, ',~r') + '{NARROW}{unit}'" for unit in ("%", "MB"))
+"""Vega expressions for labels of percentages and of sizes of pages along an axis."""
 
 NUMBER = "format(datum.value, ',~r')"
 
@@ -37,7 +37,7 @@ LEFT = 48
 def measured_axis(unit: str, **options: Any) -> alt.Axis:  # noqa: ANN401
     """Return an upright axis of a measured quantity, whose labels take LEFT pixels."""
     return alt.Axis(
-        labelExpr=PERCENT if unit == "%" else NUMBER,
+        labelExpr={"%": PERCENT, "MB": MEGABYTES}.get(unit, NUMBER),
         tickCount=TICKS,
         minExtent=LEFT,
         maxExtent=LEFT,
@@ -50,10 +50,10 @@ def measured_axis(unit: str, **options: Any) -> alt.Axis:  # noqa: ANN401
 def name_axis(title: str, unit: str) -> str:
     """Return the title of an axis whose labels have no unit.
 
-    >>> name_axis("page time saved", "ms"), name_axis("share", "")
-    ('page time saved, ms', 'share')
+    >>> name_axis("page time saved", "ms"), name_axis("share", ""), name_axis("", "pp")
+    ('page time saved, ms', 'share', 'pp')
     """
-    return f"{title}, {unit}" if unit else title
+    return ", ".join(filter(None, (title, unit)))
 
 
 def names_width(names: Sequence[str], frame: Frame) -> float:
@@ -92,9 +92,11 @@ def legend(names: Sequence[str], width: float, *, symbol: float = SYMBOL) -> alt
     return alt.Legend(columns=max(1, min(len(names), int(width / widest))))
 
 
-def strokes(names: Sequence[str], looks: Mapping[str, Look], width: float) -> dict[str, Any]:
-    """Return the encodings of lines that tell series apart by colour and dashes, with their legend."""
-    shown = legend(names, width) if needs_names(names) else None
+def strokes(
+    names: Sequence[str], looks: Mapping[str, Look], width: float, *, has_legend: bool = True
+) -> dict[str, Any]:
+    """Return the encodings of lines that tell series apart by colour and dashes, with a legend of several."""
+    shown = legend(names, width) if has_legend and needs_names(names) else None
     colours, dashes = [looks[name].colour for name in names], [[*looks[name].dash] for name in names]
     return {
         "color": alt.Color(

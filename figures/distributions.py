@@ -11,6 +11,8 @@ import numpy as np
 from figures.axes import (
     BYTES,
     LEFT,
+    NUMBER,
+    TICKS,
     in_lines,
     measured_axis,
     names_width,
@@ -31,11 +33,14 @@ from figures.frame import (
     looks_of,
     needs_names,
     of_rows,
+    place_along,
     plot_width,
+    text_at,
 )
+from figures.line_names import place_names
 from figures.text import LEADING
 from figures.theme import LIGHT, LOOKS
-from releases.formatting import quantity, size
+from releases.formatting import measured, quantity
 
 HEIGHTS = {DESK: 330, PHONE: 230}
 """Heights of a plot in the forms of a figure."""
@@ -62,7 +67,7 @@ class CdfSeries:
     name: str
     """Name in the legend; a measure's own label has its own look in every figure."""
     steps: Sequence[tuple[float, float]]
-    """Sizes in bytes in ascending order, each with the share of items of at most that size, in percent."""
+    """Values in ascending order, each with the share of items of at most that value, in percent."""
     band: Sequence[tuple[float, float, float]] = ()
     """Sizes, each with both ends of the interval of the share, in percent; empty if unknown."""
 
@@ -73,16 +78,16 @@ class HistogramSeries:
 
     name: str
     bins: Sequence[tuple[int, int, float]]
-    """Lower and upper size in bytes of each bin, with the share of items in it, in percent."""
+    """Lower and upper end of each bin, with the share of items in it, in percent."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class QuantileRow:
-    """A row of a figure of quantiles, in bytes."""
+    """A row of a figure of quantiles."""
 
     name: str
     quantiles: Mapping[int, float]
-    """Sizes by percent, with 50 among them and in ascending order."""
+    """Values by percent, with 50 among them and in ascending order."""
 
 
 def cdf(
@@ -91,17 +96,20 @@ def cdf(
     windows: Sequence[Upright] = (),
     *,
     domain: tuple[float, float] | None = None,
-    axis: str = "size",
+    axis: str = "",
+    unit: str = "bytes",
     height: float | None = None,
 ) -> AltairChart:
-    """Draw CDFs over a logarithmic axis of sizes, with upright lines at `windows`, in bytes.
+    """Draw CDFs over a logarithmic axis of sizes in bytes, or of numbers of what `unit` says, with upright
+    lines at `windows`.
 
-    `domain` has the ends of the axis in bytes; without it, it holds all steps and windows. A single curve is
-    bold and needs no name; several are named in a legend above the plot.
+    `domain` has the ends of the axis; without it, it holds all steps and windows. A single curve is
+    bold and needs no name; several are named on their lines, or in a legend above the plot if they have no
+    room there.
     """
     sizes = [at for each in distributions for at, _ in each.steps] + [line.value for line in windows]
     ends = domain or (max(1.0, min(sizes)), max(sizes))
-    plot = _Plot.of(frame, ends, windows, axis, height)
+    plot = _Plot.of(frame, ends, windows, unit, height, title=axis)
     y: dict[str, Any] = {"scale": alt.Scale(domain=[0, 100], nice=False), "axis": measured_axis("%")}
     names = [each.name for each in distributions]
     looks = looks_of(names)
@@ -117,13 +125,13 @@ def cdf(
         for at, share in each.steps
     ]
     lines = of_rows(rows).mark_line(strokeWidth=THIN if needs_names(names) else BOLD)
-    layers.append(
-        lines.encode(
-            x=plot.x("size"), y=alt.Y("share:Q", title=None, **y), **strokes(names, looks, plot.width)
-        )
-    )
+    places = plot.places_of_names(distributions) if needs_names(names) else None
+    encodings = strokes(names, looks, plot.width, has_legend=places is None)
+    layers.append(lines.encode(x=plot.x("size"), y=alt.Y("share:Q", title=None, **y), **encodings))
+    for name, at in (places or {}).items():
+        layers.append(text_at(name, *at, align="center", color=looks[name].colour, fontWeight="bold"))
     if frame.is_interactive:
-        layers += pointer(_pointer_rows(distributions, ends), plot.x("at"))
+        layers += pointer(_pointer_rows(distributions, ends, unit), plot.x("at"))
     return compose(frame, [*plot.uprights(), *layers], height=plot.height, room=plot.room)
 
 
@@ -132,14 +140,13 @@ def histogram(
     series: Sequence[HistogramSeries],
     windows: Sequence[Upright] = (),
     *,
-    axis: str = "size",
-    height: float | None = None,
+    unit: str = "bytes",
 ) -> AltairChart:
-    """Draw histograms over a logarithmic axis of sizes: bars for one series, outlines for several."""
+    """Draw histograms over the axis of `cdf`: bars for one series, outlines for several."""
     low = min(lower for each in series for lower, _, _ in each.bins)
     high = max(upper for each in series for _, upper, _ in each.bins)
     top = 1.08 * max(share for each in series for _, _, share in each.bins)
-    plot = _Plot.of(frame, (low, high), windows, axis, height)
+    plot = _Plot.of(frame, (low, high), windows, unit)
     y = alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, top], nice=False), axis=measured_axis("%"))
     names = [each.name for each in series]
     looks = looks_of(names)
@@ -152,10 +159,10 @@ def histogram(
         lines = of_rows(rows).mark_line(strokeWidth=THIN, interpolate="step-after")
         marks = [lines.encode(x=plot.x("size"), y=y, **strokes(names, looks, plot.width))]
         if frame.is_interactive:
-            marks += pointer(_bin_rows(series), plot.x("at"))
+            marks += pointer(_bin_rows(series, unit), plot.x("at"))
     else:
         rows = [
-            {"low": lower, "high": upper, "share": share, "size": f"{size(lower)} to {size(upper)}"}
+            {"low": lower, "high": upper, "share": share, "size": _between(lower, upper, unit)}
             for lower, upper, share in series[0].bins
         ]
         bars = of_rows(rows).mark_rect(color=looks[names[0]].colour, stroke=LIGHT.background)
@@ -165,21 +172,21 @@ def histogram(
 
 
 def quantiles(
-    frame: Frame, rows: Sequence[QuantileRow], windows: Sequence[Upright] = (), *, axis: str = "size"
+    frame: Frame, rows: Sequence[QuantileRow], windows: Sequence[Upright] = (), *, unit: str = "bytes"
 ) -> AltairChart:
     """Draw a line from the least to the largest quantile of each row, thick between the second and the last
     but one, with a mark at the median."""
     ends = [at for row in rows for at in row.quantiles.values()] + [line.value for line in windows]
     left = names_width([row.name for row in rows], frame)
     plot = _Plot.of(
-        frame, (max(1.0, min(ends)), max(ends)), windows, axis, QUANTILES_ROW * len(rows), left=left
+        frame, (max(1.0, min(ends)), max(ends)), windows, unit, QUANTILES_ROW * len(rows), left=left
     )
     data = [
         {
             "y": QUANTILES_ROW * (at + 0.5),
             "name": in_lines(row.name, left - 12),
             **{f"p{percent}": value for percent, value in row.quantiles.items()},
-            **{f"in words p{percent}": size(round(value)) for percent, value in row.quantiles.items()},
+            **{f"in words p{percent}": measured(value, unit) for percent, value in row.quantiles.items()},
         }
         for at, row in enumerate(rows)
     ]
@@ -208,13 +215,14 @@ def quantiles(
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class _Plot:
-    """A plot over a logarithmic axis of sizes in bytes, with windows upright in it."""
+    """A plot over a logarithmic axis, with windows upright in it."""
 
     room: Room
     width: float
     height: float
     domain: tuple[float, float]
     windows: Sequence[Upright]
+    unit: str
     title: str
 
     @classmethod
@@ -223,10 +231,11 @@ class _Plot:
         frame: Frame,
         domain: tuple[float, float],
         windows: Sequence[Upright],
-        title: str,
-        height: float | None,
+        unit: str,
+        height: float | None = None,
         *,
         left: float = LEFT,
+        title: str = "",
     ) -> "_Plot":
         low, high = domain
         inside = [line for line in windows if low <= line.value <= high]
@@ -237,24 +246,45 @@ class _Plot:
             height=height or HEIGHTS[PHONE if frame.is_narrow else DESK],
             domain=domain,
             windows=inside,
-            title=title,
+            unit=unit,
+            title=title or ("size" if unit == "bytes" else unit),
         )
 
     def x(self, field: str) -> alt.X:
-        """Return the axis, with labels at powers of ten, as many as have room."""
+        """Return the axis, with labels at powers of ten or, with room, at 1, 2 and 5 times each."""
         low, high = self.domain
-        powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
-        every = math.ceil(SIZE_LABEL * math.log10(high / low) / self.width)
+        decade = self.width / math.log10(high / low)
+        powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
+        factors = (1, 2, 5) if 0.3 * decade > 1.5 * SIZE_LABEL else (1,)
+        values = [factor * 10**power for power in powers for factor in factors]
+        every = math.ceil(SIZE_LABEL / decade)
         return alt.X(
             f"{field}:Q",
             title=self.title,
             scale=alt.Scale(domain=[low, high], type="log", nice=False, clamp=True),
             axis=alt.Axis(
-                values=[10**power for power in powers][::every],
-                labelExpr=BYTES,
+                values=[value for value in values if low <= value <= high][::every],
+                labelExpr=BYTES if self.unit == "bytes" else NUMBER,
                 grid=False,
                 labelOverlap=False,
             ),
+        )
+
+    def places_of_names(self, distributions: Sequence[CdfSeries]) -> dict[str, tuple[float, float]] | None:
+        """Return the places of the names of CDFs on their lines, in pixels; None if they have no room."""
+
+        def across(value: float) -> float:
+            return self.width * place_along(value, self.domain, is_log=True)
+
+        return place_names(
+            {
+                each.name: [(across(at), self.height * (1 - share / 100)) for at, share in each.steps]
+                for each in distributions
+            },
+            width=self.width,
+            height=self.height,
+            uprights=[across(line.value) for line in self.windows],
+            levels=[self.height * step / TICKS for step in range(TICKS + 1)],
         )
 
     def uprights(self) -> list[alt.Chart]:
@@ -270,17 +300,23 @@ def _outline(bins: Sequence[tuple[int, int, float]]) -> list[tuple[float, float]
     return [(bins[0][0], 0.0), *steps, (bins[-1][1], steps[-1][1]), (bins[-1][1], 0.0)]
 
 
-def _bin_rows(series: Sequence[HistogramSeries]) -> list[dict[str, Any]]:
+def _between(low: float, high: float, unit: str) -> str:
+    return f"{measured(low, unit)} to {measured(high, unit)}"
+
+
+def _bin_rows(series: Sequence[HistogramSeries], unit: str) -> list[dict[str, Any]]:
     """Return the share of each histogram in each bin, in words."""
     rows: dict[tuple[int, int], dict[str, Any]] = {}
     for each in series:
         for low, high, share in each.bins:
-            row = rows.setdefault((low, high), {"at": math.sqrt(low * high), "up to": size(high)})
+            row = rows.setdefault((low, high), {"at": math.sqrt(low * high), "up to": measured(high, unit)})
             row[each.name] = quantity(share, "%")
     return [*rows.values()]
 
 
-def _pointer_rows(distributions: Sequence[CdfSeries], domain: tuple[float, float]) -> list[dict[str, Any]]:
+def _pointer_rows(
+    distributions: Sequence[CdfSeries], domain: tuple[float, float], unit: str
+) -> list[dict[str, Any]]:
     """Return the share of each distribution at places along the axis, in words."""
     places = np.geomspace(*domain, POINTER_STEPS)
     shares = {}
@@ -289,7 +325,7 @@ def _pointer_rows(distributions: Sequence[CdfSeries], domain: tuple[float, float
         at = np.searchsorted(sizes, places, side="right")
         shares[each.name] = np.concatenate([[0.0], values])[at]
     return [
-        {"at": float(place), "up to": size(round(place))}
+        {"at": float(place), "up to": measured(place, unit)}
         | {name or "share": quantity(float(values[row]), "%") for name, values in shares.items()}
         for row, place in enumerate(places)
     ]

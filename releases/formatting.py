@@ -129,6 +129,15 @@ def size(size_bytes: int | None, *, has_zeros: bool = False) -> str:
     return f"{size_bytes}{NARROW}B"
 
 
+def measured(value: float, unit: str) -> str:
+    """Return a value of a measure whose unit is bytes, or a number of what `unit` says.
+
+    >>> measured(1200, "bytes").replace(NARROW, " "), measured(71.0, "requests")
+    ('1.2 kB', '71')
+    """
+    return size(round(value)) if unit == "bytes" else grouped(round(value))
+
+
 def significant(value: float | None, digits: int = DIGITS, *, near: Iterable[float] = ()) -> str:
     """Return a measured number with `digits` significant digits,
     or as many as keep it to its side of the numbers `near` it.

@@ -84,6 +84,11 @@ NEAR = ("responses to everybody", "responses on the first connection", "of one p
 """Long names of series whose values are near each other."""
 
 YEARS = [YearValue(at=2013 + at, value=60.0 + at, lower=50.0 + at, upper=70.0 + at) for at in range(0, 13, 4)]
+APART = {
+    name: [(size**0.4 * 30.0**place, share) for size, share in SIZES]
+    for place, name in enumerate(("fetch", "style", "image"))
+}
+"""Steps of series whose lines have room for names between them."""
 BINS = [(10, 100, 20.0), (100, 100_000, 80.0)]
 ESTIMATES = [EstimateRow(name=name, value=at, lower=at - 1, upper=at + 1) for at, name in enumerate(NEAR)]
 SPANS = {"connecting": (0.0, 80.0), "waiting": (80.0, 150.0), "receiving": (150.0, 320.0)}
@@ -94,6 +99,9 @@ LOADS = [
 KINDS: dict[str, Callable[[Frame], AltairChart]] = {
     "one curve": lambda frame: cdf(frame, [CdfSeries(name="all", steps=SIZES)], WINDOWS),
     "curves": lambda frame: cdf(frame, [CdfSeries(name=name, steps=SIZES) for name in NEAR], WINDOWS),
+    "curves apart": lambda frame: cdf(
+        frame, [CdfSeries(name=name, steps=APART[name]) for name in APART], WINDOWS
+    ),
     "histogram": lambda frame: histogram(frame, [HistogramSeries(name="all", bins=BINS)], WINDOWS),
     "histograms": lambda frame: histogram(
         frame, [HistogramSeries(name=name, bins=BINS) for name in NEAR], WINDOWS
@@ -129,6 +137,14 @@ def test_figures_of_every_kind_are_as_wide_as_asked_for(kind: str, width: int) -
     drawing = svg(KINDS[kind](frame(width)))
     assert faults(drawing) == []
     assert float(SIDES["width"].findall(drawing)[0]) == width
+
+
+@pytest.mark.parametrize("width", [DESK, PHONE])
+def test_curves_with_room_between_them_are_named_on_their_lines_and_others_in_a_legend(width: int) -> None:
+    on_lines, in_legend = (svg(KINDS[kind](frame(width))) for kind in ("curves apart", "curves"))
+    assert [on_lines.count(f">{name}<") for name in APART] == [1] * len(APART)
+    assert [in_legend.count(f">{name}<") for name in NEAR] == [1] * len(NEAR)
+    assert ("role-legend-symbol" in on_lines, "role-legend-symbol" in in_legend) == (False, True)
 
 
 def test_a_name_over_another_or_under_a_line_is_found() -> None:
