@@ -24,7 +24,7 @@ from releases.citation.licences import licence_page
 from releases.citation.work import Work
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.sample import WHOLE
-from schema.computed_tables import MEASURES
+from schema.computed_tables import SIZES
 from schema.released_tables import definition
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
@@ -131,7 +131,7 @@ def recipes(request: Request, version: Version) -> list[tuple[str, str]]:
 def read_distributions(request: Request, version: Version) -> list[DistributionAnswer]:
     """The distributions of all measures of a release with their intervals, as its page shows them."""
     releases = service_of(request).releases
-    samples = {measure: releases.sample(version, measure, WHOLE) for measure in MEASURES}
+    samples = {measure: releases.sample(version, measure, WHOLE) for measure in SIZES}
     return distributions(samples, windows=WINDOWS, mss=MSS_FIG1)
 
 

@@ -52,6 +52,7 @@ CURVES = {
     "connections": Curve("connections", (10, 3, 2, 3), "#a8437c", "#e08bb9"),
     "hosts": Curve("hosts of a page", (2, 2), "#a8437c", "#e08bb9"),
     "pages": Curve("pages", (1, 0), "#3f444a", "#b4bac1"),
+    "requests": Curve("requests a page", (7, 3), "#3f444a", "#b4bac1"),
 }
 assert CURVES.keys() == MEASURES.keys()
 

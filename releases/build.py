@@ -30,7 +30,7 @@ from releases.strata.items import compute_distribution, write_items
 from releases.strata.party import list_version
 from schema.arrow import arrow_schema
 from schema.authors import Author
-from schema.computed_tables import DISTRIBUTION, MEASURES
+from schema.computed_tables import DISTRIBUTION, SIZES
 from schema.crawls import CrawlName, name_of
 from schema.dictionary import dictionary
 from schema.http_caching import LIFETIMES
@@ -207,7 +207,7 @@ def write_dictionary(folder: Path, kind: str, notes: Notes = PAGES) -> None:
     held = {model.__tablename__ for model in RELEASED} | {"item", "distribution"}
     content: dict[str, Any] = {
         "tables": {name: table for name, table in dictionary(kind, notes).items() if name in held},
-        "measures": MEASURES,
+        "measures": SIZES,
         "outcomes": OUTCOMES,
         "walls": WALLS,
         "consents": CONSENTS,

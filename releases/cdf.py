@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from schema.computed_tables import MEASURES
+from schema.computed_tables import SIZES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -136,7 +136,7 @@ def count_incomplete(measures: Mapping[str, Counted]) -> tuple[int, float | None
 def read_counts(path: Path) -> dict[str, Counts]:
     """Return the numbers of items of every measure in a distribution.parquet;
     OSError or ArrowException if it cannot be read."""
-    counts = dict.fromkeys(MEASURES, Counts())
+    counts = dict.fromkeys(SIZES, Counts())
     with pq.ParquetFile(path, read_dictionary=["measure"]) as file:
         for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=["measure", "size_bytes", "count"]):
             for measure in pc.unique(batch["measure"]).to_pylist():

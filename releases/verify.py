@@ -19,7 +19,7 @@ from releases.descriptions.write import check_descriptions
 from releases.measures import open_database
 from releases.strata.items import compute_distribution, find_difference
 from releases.strata.party import list_version
-from schema.computed_tables import DISTRIBUTION, ITEM, MEASURES
+from schema.computed_tables import DISTRIBUTION, ITEM, SIZES
 from schema.http_caching import LIFETIMES
 from schema.recorded import is_recorded, released_schema
 from schema.released_tables import RETIRED, definition, released_tables
@@ -200,7 +200,7 @@ def _row_checks(release: Release) -> Iterator[Check]:
         "bases": list(SIZE_BASES),
         "windows": list(INITIAL_WINDOW_UNKNOWN),
         "lifetimes": list(LIFETIMES),
-        "measures": list(MEASURES),
+        "measures": list(SIZES),
     }
     with open_database() as database:
         for table in tables:

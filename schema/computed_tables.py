@@ -7,15 +7,26 @@ definitions, like the columns of the observation tables.
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Literal
 
 import pyarrow as pa
 
-DECLARED: dict[str, dict[str, str]] = tomllib.loads(
+DECLARED: dict[str, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
 
-MEASURES = DECLARED["measures"]
+SIZES: dict[str, str] = DECLARED["measures"]["sizes"]
 """Definitions of the measures of size, by their stable names."""
+
+COUNTS: dict[str, str] = DECLARED["measures"]["counts"]
+"""The same of the measures that are numbers, for which no window has a meaning."""
+
+MEASURES = SIZES | COUNTS
+"""All of both."""
+
+Unit = Literal["bytes", "requests"]
+UNITS: dict[str, Unit] = {**dict.fromkeys(SIZES, "bytes"), **dict.fromkeys(COUNTS, "requests")}
+"""Unit of the values of each measure."""
 
 
 def arrow_fields(columns: dict[str, str]) -> list[pa.Field]:

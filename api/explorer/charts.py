@@ -27,10 +27,12 @@ class Drawn:
     subtitle: str
     source: str
     note: str
+    unit: str
+    """Of the values: bytes, or what is counted."""
     windows: Sequence[tuple[int, int]]
     """Each in segments and in bytes."""
     ends: tuple[int, int]
-    """Of the axis of sizes, in bytes."""
+    """Of the axis."""
     series: Sequence[tuple[str, Sequence[Any]]]
     """Name and rows of each curve: steps, bins or quantiles, with shares in percent."""
 
@@ -76,13 +78,11 @@ def _chart(what: Drawn, *, width: int, is_interactive: bool = False) -> AltairCh
     if not what.series:
         return compose(frame, [], height=0, room=Room(left=0, below=0))
     if what.form == "histogram":
-        return histogram(
-            frame, [HistogramSeries(name=name, bins=rows) for name, rows in what.series], windows
-        )
+        histograms = [HistogramSeries(name=name, bins=rows) for name, rows in what.series]
+        return histogram(frame, histograms, windows, unit=what.unit)
     if what.form == "quantiles":
-        return quantiles(
-            frame, [QuantileRow(name=name, quantiles=dict(rows)) for name, rows in what.series], windows
-        )
+        by_row = [QuantileRow(name=name, quantiles=dict(rows)) for name, rows in what.series]
+        return quantiles(frame, by_row, windows, unit=what.unit)
     curves = [
         CdfSeries(
             name=name,
@@ -91,7 +91,7 @@ def _chart(what: Drawn, *, width: int, is_interactive: bool = False) -> AltairCh
         )
         for name, rows in what.series
     ]
-    return cdf(frame, curves, windows, domain=what.ends)
+    return cdf(frame, curves, windows, domain=what.ends, unit=what.unit)
 
 
 Part = list[tuple[int, float, float | None, float | None]]

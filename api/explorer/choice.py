@@ -26,6 +26,7 @@ from api.stored.shelf import Shelf, Version
 from releases.cdf import is_stated
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.sample import Stratum, dimensions_of
+from schema.computed_tables import SIZES, UNITS
 
 DEFAULT_MEASURES = ("responses", "responses_iw_limited", "first_flights", "pages")
 
@@ -37,7 +38,7 @@ MOST_FIGURES = 12
 
 By = Literal["release", "device", "list", "vantage", "protocol", "resource_type", "rank_stratum", "party"]
 BYS: dict[str, str] = {
-    "release": "releases and measures",
+    "release": "releases",
     "device": "devices",
     "list": "lists",
     "vantage": "vantages",
@@ -175,9 +176,9 @@ def _stated(request: Request, chosen: Sequence[Version], stratum: Asked) -> list
 def find_figures(request: Request, choice: Choice) -> list[list[Line]]:
     """Return the curves of each figure of a choice.
 
-    Releases and measures share a figure as long as all can be told apart, and have one for each measure
-    beyond; strata have one for each release and measure. Problem if there is no release yet, or if there
-    would be too many figures.
+    Releases and measures of one unit share a figure as long as all can be told apart, and have one for each
+    measure beyond; strata have one for each release and measure. Problem if there is no release yet, or if
+    there would be too many figures.
     """
     if not choice.releases:
         raise Problem("no-such-crawl", "there is no release yet")
@@ -187,7 +188,9 @@ def find_figures(request: Request, choice: Choice) -> list[list[Line]]:
             for measure in choice.measures
         ]
         if len(choice.releases) * len(choice.measures) <= MOST:
-            figures = [[line for lines in zip(*figures, strict=True) for line in lines]]
+            figures = [
+                [line for lines in zip(*alike, strict=True) for line in lines] for alike in _by_unit(figures)
+            ]
     else:
         pairs = itertools.product(choice.releases, choice.measures)
         figures = [
@@ -200,6 +203,12 @@ def find_figures(request: Request, choice: Choice) -> list[list[Line]]:
     if len(figures) > MOST_FIGURES:
         raise Problem("bad-parameter", f"measure: choose fewer, for at most {MOST_FIGURES} figures at once")
     return [_named(lines, choice.by) for lines in figures]
+
+
+def _by_unit(figures: Sequence[list[Line]]) -> Iterator[list[list[Line]]]:
+    units = [UNITS[lines[0].measure] for lines in figures]
+    for unit in dict.fromkeys(units):
+        yield [lines for lines, own in zip(figures, units, strict=True) if own == unit]
 
 
 def find_side_by_side(shelf: Shelf, first: Version, by: str) -> list[Version]:
@@ -276,7 +285,8 @@ def find_instead(request: Request, line: Line) -> str | None:
     if not line.version.is_sound:
         return None
     counts = service_of(request).releases.counts(line.version)
-    measures = (name for name in INSTEAD if name != line.measure and line.stratum.is_of(name))
+    nearest = INSTEAD if line.measure in SIZES else ("pages", *INSTEAD)
+    measures = (name for name in nearest if name != line.measure and line.stratum.is_of(name))
     return next((name for name in measures if is_stated(counts[name])), None)
 
 

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -17,9 +18,10 @@ from api.explorer.months import USUAL
 from api.explorer.strata import in_words
 from api.routes.pages import label
 from api.stored.open_releases import KeptSample
-from releases.formatting import grouped, percent, size, stated
+from releases.formatting import grouped, measured, percent, stated
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Estimate, Statistic, estimate
+from schema.computed_tables import UNITS
 
 STEPS = 240
 """Approximate number of steps drawn of each CDF: more than a figure has pixels from one share to the next."""
@@ -48,6 +50,8 @@ def listed(words: Sequence[str]) -> str:
     """
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
+
+BYTES = re.compile("size_bytes|bytes")
 
 Step = tuple[int, float, float | None, float | None]
 """A size in bytes, the share of items of at most that size, and the ends of its interval if known."""
@@ -97,10 +101,11 @@ class Curve:
 
     def bins(self, edges: Sequence[int]) -> list[tuple[int, int, int]]:
         """Each two neighbouring edges, with the number of items that are larger than the first and not larger
-        than the second."""
+        than the second; the first bin has the items of its lower edge too."""
         if self.held is None or not self.is_drawn:
             return []
-        counts = [self.held.sample.cdf.fit(1, mss=edge).count for edge in edges]
+        least, *others = edges
+        counts = [self.held.sample.cdf.fit(1, mss=edge).count for edge in (least - 1, *others)]
         pairs = zip(edges[:-1], edges[1:], counts[:-1], counts[1:], strict=True)
         return [(low, high, after - before) for low, high, before, after in pairs]
 
@@ -119,9 +124,19 @@ class Panel:
     curves: tuple[Curve, ...]
 
     @property
+    def unit(self) -> str:
+        """Unit of the values, the same of all curves."""
+        return UNITS[self.measures[0]]
+
+    @property
     def windows(self) -> tuple[tuple[int, int], ...]:
-        """Each window in segments and in bytes, the smallest first."""
-        return tuple((iw, iw * self.choice.mss) for iw in self.choice.windows)
+        """Each window in segments and in bytes, the smallest first; none for values that no window holds."""
+        windows = windows_of(self.choice, self.measures[0])
+        return tuple((iw, iw * self.choice.mss) for iw in windows)
+
+    def written(self, value: float) -> str:
+        """Return a value of a curve with its unit; of a number, without."""
+        return measured(value, self.unit)
 
     @property
     def known(self) -> list[Curve]:
@@ -164,10 +179,18 @@ class Panel:
         """The finding: what fits into the usual window, or the medians."""
         if not self.known:
             return f"No size is known of {listed([*map(label, self.measures)])}"
+        if self.unit != "bytes":
+            return self._state(
+                lambda curve: curve.median.value or 0,
+                self.written,
+                one="{values} {of} at the median",
+                several="{values} at the median",
+                joint=" ",
+            )
         if self.choice.form == "quantiles":
             return self._state(
                 lambda curve: curve.median.value or 0,
-                lambda value: size(round(value)),
+                self.written,
                 one="Half of {of} have at most {values}",
                 several="Median sizes: {values}",
             )
@@ -180,9 +203,16 @@ class Panel:
         )
 
     def _state(
-        self, of: Callable[[Curve], float], written: Callable[[float], str], *, one: str, several: str
+        self,
+        of: Callable[[Curve], float],
+        written: Callable[[float], str],
+        *,
+        one: str,
+        several: str,
+        joint: str = " of ",
     ) -> str:
-        """Return a sentence of the value of each curve, or of many the least and the largest."""
+        """Return a sentence of the value of each curve, or of many the least and the largest; `joint` stands
+        between values and what they are of."""
         ordered = sorted(self.known, key=of)
         curves = self.known if len(self.known) <= NAMED else [ordered[0], ordered[-1]]
         shared = noun(self.measures[0]) if len(self.measures) == 1 else ""
@@ -198,24 +228,26 @@ class Panel:
             for curve in curves
         ]
         text = listed(values) if len(self.known) <= NAMED else f"from {values[0]} to {values[1]}"
-        text = several.format(values=f"{text} of {shared}" if shared else text)
+        text = several.format(values=f"{text}{joint}{shared}" if shared else text)
         return text[:1].upper() + text[1:]
 
     @property
     def subtitle(self) -> str:
         """What is drawn, and of what."""
-        return f"{KINDS[self.choice.form]} of sizes: {self.what}; {listed(self.releases)}"
+        sizes = "sizes: " if self.unit == "bytes" else ""
+        return f"{KINDS[self.choice.form]} of {sizes}{self.what}; {listed(self.releases)}"
 
     @property
     def source(self) -> str:
         """What a copy of the figure says of itself."""
         has_bands = self.choice.form == "cdf" and any(curve.interval_unknown is None for curve in self.known)
         bands = f". Bands: intervals of {stated(100 * CONFIDENCE, '%')} over sites" if has_bands else ""
-        return f"firstflight, CC BY 4.0. IW: window of segments of {grouped(self.choice.mss)} bytes{bands}"
+        segments = f". IW: window of segments of {grouped(self.choice.mss)} bytes" if self.windows else ""
+        return f"firstflight, CC BY 4.0{segments}{bands}"
 
     @property
     def edges(self) -> list[int]:
-        """Edges of the bins, and ends of the axis of sizes, in bytes."""
+        """Edges of the bins, and ends of the axis, in the unit of the values."""
         held = [curve.held for curve in self.known if curve.held]
         return find_edges(held, [at for _, at in self.windows])
 
@@ -231,8 +263,8 @@ def steps_of(kept: KeptSample, exact: Sequence[int]) -> list[Step]:
 
 
 def find_edges(held: Sequence[KeptSample], windows: Sequence[int]) -> list[int]:
-    """Return edges of bins in bytes that enclose all windows, and all sizes but the smallest and the largest
-    half per cent of each sample."""
+    """Return edges of bins that enclose all windows, and all values but the smallest and the largest half per
+    cent of each sample."""
     ends = [
         next(at for at, share in kept.points(STEPS).steps if share >= least)
         for kept in held
@@ -240,7 +272,13 @@ def find_edges(held: Sequence[KeptSample], windows: Sequence[int]) -> list[int]:
     ]
     low = math.floor(BINS_A_DECADE * math.log10(max(1, min([*ends, *windows]))))
     high = math.ceil(BINS_A_DECADE * math.log10(max([*ends, *windows])))
-    return [round(10 ** (place / BINS_A_DECADE)) for place in range(low, max(high, low + 1) + 1)]
+    edges = (round(10 ** (place / BINS_A_DECADE)) for place in range(low, max(high, low + 1) + 1))
+    return list(dict.fromkeys(edges))
+
+
+def windows_of(choice: Choice, measure: str) -> list[int]:
+    """Return the windows of a choice that values of a measure are compared with, in segments."""
+    return choice.windows if UNITS[measure] == "bytes" else []
 
 
 def noun(measure: str) -> str:
@@ -260,14 +298,14 @@ def compare(request: Request, choice: Choice, lines: Sequence[Line]) -> Panel:
 
 def _curve(request: Request, choice: Choice, line: Line) -> Curve:
     why = line.stratum.unknown_in(line.version) or line.stratum.lacking_in(line.measure)
+    windows = windows_of(choice, line.measure)
     if why is not None:
         unknown = Estimate(value=None, value_unknown=why, interval_unknown=why)
-        shares = (unknown,) * len(choice.windows)
+        shares = (unknown,) * len(windows)
         return Curve(line=line, held=None, shares=shares, median=unknown, p95=unknown)
     held = line.stratum.subject(request, line.version, line.measure)
     shares = tuple(
-        estimate(Statistic(name="share", iw=iw, mss=choice.mss, percent=50), held.sample)
-        for iw in choice.windows
+        estimate(Statistic(name="share", iw=iw, mss=choice.mss, percent=50), held.sample) for iw in windows
     )
     median, p95 = (_quantile(at, held) for at in (50, 95))
     return Curve(line=line, held=held, shares=shares, median=median, p95=p95)
@@ -304,6 +342,7 @@ def to_draw(panel: Panel) -> Drawn:
             for curve in panel.curves
             if not curve.is_drawn
         ),
+        unit=panel.unit,
         windows=panel.windows,
         ends=(edges[0], edges[-1]),
         series=series,
@@ -317,21 +356,25 @@ COLUMNS = {
     "histogram": (*OF_LINE, "from_bytes", "to_bytes", "count", "share", *OF_ITEMS),
     "quantiles": (*OF_LINE, "percent", "size_bytes", "lower", "upper", *OF_ITEMS),
 }
-"""Columns of the CSV of each form."""
+"""Columns of the CSV of each form; of numbers, their unit stands in place of bytes."""
 
 
 def as_csv(panels: Sequence[Panel]) -> str:
-    """Return what figures draw as CSV (RFC 4180).
+    """Return what figures draw as CSV (RFC 4180): those that have the unit of the first.
 
     Of a CDF, `cdf` is the share of items of at most `size_bytes`, and `lower` and `upper` are the ends of its
     confidence interval where it is known; in the rows of the windows, `iw` is the window in segments. A bin
-    of a histogram has the items larger than `from_bytes` and not larger than `to_bytes`. `stratum` has the
-    values that all items have. A release without a known share has no row.
+    of a histogram has the items larger than `from_bytes`, or in the first bin also as large, and not larger
+    than `to_bytes`. `stratum` has the values that all items have. A release without a known share has no row.
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text)
-    writer.writerow(COLUMNS[panels[0].choice.form])
+    unit = panels[0].unit
+    columns = COLUMNS[panels[0].choice.form]
+    writer.writerow(columns if unit == "bytes" else [BYTES.sub(unit, column) for column in columns])
     for panel in panels:
+        if panel.unit != unit:
+            continue
         for curve in panel.known:
             line = curve.line
             for row in _rows(panel, curve):

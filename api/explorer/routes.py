@@ -40,7 +40,7 @@ from api.stored.shelf import Shelf
 from releases.citation.licences import licence_page
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Statistic
-from schema.computed_tables import MEASURES
+from schema.computed_tables import MEASURES, SIZES
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
@@ -84,9 +84,10 @@ FiguresDep = Annotated[list[Panel], Depends(figures)]
 
 
 async def over_months(request: Request, choice: ChoiceDep) -> list[OverMonths]:
-    """The first measure that was chosen over the months of each crawl that was chosen; none if it lacks the
-    stratum, and of crawls of one month alone."""
-    measure = next((measure for measure in choice.measures if choice.stratum.is_of(measure)), None)
+    """The first measure of size that was chosen over the months of each crawl that was chosen; none if it
+    lacks the stratum, and of crawls of one month alone."""
+    sizes = (measure for measure in choice.measures if measure in SIZES)
+    measure = next((measure for measure in sizes if choice.stratum.is_of(measure)), None)
     if measure is None:
         return []
     statistics = [Statistic(name="share", iw=iw, mss=choice.mss, percent=50) for iw in choice.windows]

@@ -14,6 +14,7 @@ from api.explorer.comparison import Panel
 from api.http.links import link
 from api.rows.query import TABLES
 from api.stored.shelf import Version
+from releases.strata.cells import COUNTED
 
 ITEMS = "item.parquet"
 """File of a release with every item that its distributions count."""
@@ -23,6 +24,15 @@ SHARES = """
     FROM read_parquet({file}), (VALUES {windows}) AS windows(iw)
     WHERE size_bytes IS NOT NULL AND measure IN ({measures}){stratum}
     GROUP BY ALL ORDER BY ALL
+"""
+
+NUMBERS = """
+    SELECT {by}quantile_disc({unit}, 0.5) AS median, quantile_disc({unit}, 0.95) AS p95, count(*) AS pages
+    FROM (
+        SELECT rank, rank_stratum, count(*) AS {unit} FROM read_parquet({file})
+        WHERE measure IN ({measures}){stratum}
+        GROUP BY ALL
+    ) GROUP BY ALL ORDER BY ALL
 """
 
 PYTHON = '''# pip install duckdb pandas
@@ -75,12 +85,12 @@ class Rows:
 def table_of(measure: str) -> str:
     """Return the table whose rows a measure counts.
 
-    >>> table_of("responses_first"), table_of("tls_flights"), table_of("pages")
-    ('responses', 'connections', 'visits')
+    >>> table_of("responses_first"), table_of("requests"), table_of("tls_flights"), table_of("pages")
+    ('responses', 'responses', 'connections', 'visits')
     """
     if measure == "pages":
         return "visits"
-    return "responses" if measure.startswith("responses") else "connections"
+    return "responses" if measure.startswith(("responses", "requests")) else "connections"
 
 
 def rows_of(panel: Panel) -> Iterator[Rows]:
@@ -122,19 +132,21 @@ def write_programs(request: Request, panel: Panel) -> dict[str, str]:
     conditions += [f"{by} IS NOT NULL"] if by else []
     parts = {
         "by": f"{by}, " if by else "",
+        "unit": panel.unit,
         "mss": choice.mss,
         "windows": ", ".join(f"({iw})" for iw in choice.windows),
-        "measures": ", ".join(f"'{measure}'" for measure in panel.measures),
+        "measures": ", ".join(f"'{name}'" for each in panel.measures for name in COUNTED.get(each, (each,))),
         "stratum": "".join(f"\n        AND {condition}" for condition in conditions),
     }
+    query = SHARES if panel.unit == "bytes" else NUMBERS
     pairs = [(json.dumps(name), json.dumps(address)) for name, address in addresses]
     return {
         "Python": PYTHON.format(
             releases="\n".join(f"    {name}: {address}," for name, address in pairs),
-            shares=SHARES.format(file="$file", **parts),
+            shares=query.format(file="$file", **parts),
         ),
         "R": R.format(
             releases=",\n".join(f"  {name} = {address}" for name, address in pairs),
-            shares=SHARES.format(file="'%s'", **parts),
+            shares=query.format(file="'%s'", **parts),
         ),
     }

@@ -220,7 +220,7 @@ def search_documents(words: Sequence[str], base_url: str) -> list[tuple[Section,
     ]
 
 
-ALSO_CALLED = {"pages": "page weight"}
+ALSO_CALLED = {"pages": "page weight", "requests": "requests a page"}
 """What others call a measure, where its definition does not have their words."""
 
 

@@ -56,6 +56,7 @@ LABELS = {
     "responses_derived_bodies": "responses, of derived size, bodies alone",
     "responses_incomplete": "responses, incomplete",
     "responses_iw_limited": "responses, IW-limited",
+    "requests": "requests a page",
     "tls_flights": "TLS flights",
 }
 """Labels of measures that their names do not give."""
@@ -167,6 +168,8 @@ def crumbs(path: str) -> list[tuple[str, str]]:
     [('2026-11.desktop.local.tcp.web, version 1', '/releases/2026-11.desktop.local.tcp.web/v1'), ('page load 5', '')]
     >>> crumbs("/reports/2026/errata"), crumbs("/sites"), crumbs("/")
     ([('Reports', '/reports'), ('2026', '/reports/2026/'), ('errata', '')], [], [])
+    >>> crumbs("/reports/2026/v1/forms/brief.html")[-1]
+    ('brief', '')
     >>> crumbs("/reports/2026/v1/")
     [('Reports', '/reports'), ('2026, version 1', '')]
     """  # noqa: E501
@@ -180,6 +183,7 @@ def crumbs(path: str) -> list[tuple[str, str]]:
         if below:
             above.append((here, f"/{first}/{of}/{version}{'/' * (first == 'reports')}"))
             here = " ".join(below).replace("pages ", "page load ").replace("figures ", "figure ")
+            here = here.removeprefix("forms ").removesuffix(".html")
         elif version == "errata":
             above.append((of, f"/{first}/{of}/"))
             here = version

@@ -19,7 +19,7 @@ from api.stored.shelf import Shelf
 from releases.outside.series import KINDS
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.statistics import StatisticName
-from schema.computed_tables import MEASURES
+from schema.computed_tables import MEASURES, SIZES
 from storage.report_versions import YEAR
 
 DEFAULT_WINDOWS = WINDOWS[:2]
@@ -100,6 +100,9 @@ def _whole(shelf: Shelf, name: str, value: Any) -> Any:  # noqa: ANN401  # a pat
 
 Measure: Any = Literal[tuple(MEASURES)]
 """The name of a measure."""
+
+Size: Any = Literal[tuple(SIZES)]
+"""The name of a measure of size, which windows are compared with."""
 
 ShelfDep = Annotated[Shelf, Depends(shelf)]
 MOST_PINNED = 120
@@ -194,9 +197,18 @@ MeasuresQuery = Annotated[
 MssQuery = Annotated[
     int, Query(ge=1, le=65_495, description="payload of a full segment, in bytes", examples=[MSS_FIG1])
 ]
+SizesQuery = Annotated[
+    list[Size],
+    Query(max_length=100, description="measures of size; all if omitted"),
+    SEVERAL,
+]
 OneMeasureQuery = Annotated[
     Measure,
     Query(description="a measure"),
+]
+OneSizeQuery = Annotated[
+    Size,
+    Query(description="a measure of size"),
 ]
 OneWindowQuery = Annotated[int, Query(ge=1, le=1000, description="initial window in segments, of a share")]
 PercentQuery = Annotated[int, Query(ge=1, le=100, description="the quantile in percent, of a quantile")]

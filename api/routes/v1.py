@@ -34,10 +34,10 @@ from api.routes.parameters import (
     AfterQuery,
     AnyCrawlQuery,
     LimitQuery,
-    MeasuresQuery,
     MssQuery,
     PointsQuery,
     ShelfDep,
+    SizesQuery,
     VersionQuery,
     WindowsQuery,
 )
@@ -57,7 +57,7 @@ from releases.cdf import count_incomplete
 from releases.initial_windows import window_distributions
 from releases.measures import open_tables
 from releases.slow_start import MSS_FIG1
-from schema.computed_tables import MEASURES
+from schema.computed_tables import SIZES
 
 router = APIRouter(prefix="/v1", tags=["v1"], route_class=Kept)
 
@@ -143,7 +143,7 @@ async def read_distributions(
     request: Request,
     version: AskedRelease,
     stratum: AskedStratum,
-    measure: MeasuresQuery = [],  # noqa: B006  # FastAPI copies defaults
+    measure: SizesQuery = [],  # noqa: B006  # FastAPI copies defaults
     iw: WindowsQuery = list(DEFAULT_WINDOWS),  # noqa: B006  # FastAPI copies defaults
     mss: MssQuery = MSS_FIG1,
     points: PointsQuery = 200,
@@ -157,7 +157,7 @@ async def read_distributions(
     """
     for name in measure:
         stratum.check(name)
-    measures = dict.fromkeys(measure) or [name for name in MEASURES if stratum.is_of(name)]
+    measures = dict.fromkeys(measure) or [name for name in SIZES if stratum.is_of(name)]
     why = stratum.unknown_in(version)
     counts = await service_of(request).releases.counts_at_hand(version)
     samples = {name: await stratum.sample(request, version, name) for name in measures if why is None}

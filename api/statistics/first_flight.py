@@ -5,7 +5,7 @@ from fastapi import APIRouter, Request, Response
 from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, as_csv, get_in
 from api.http.links import link, relate
 from api.routes.answers import AnswerModel, Provenance
-from api.routes.parameters import DEFAULT_WINDOWS, MssQuery, OneMeasureQuery, WindowsQuery
+from api.routes.parameters import DEFAULT_WINDOWS, MssQuery, OneSizeQuery, WindowsQuery
 from api.routes.provenance import AskedRelease, provenance
 from api.routes.strata import AskedStratum
 from api.service import Kept
@@ -68,7 +68,7 @@ async def read_first_flight(
     version: AskedRelease,
     stratum: AskedStratum,
     wanted: AskedFormat,
-    measure: OneMeasureQuery = "responses",
+    measure: OneSizeQuery = "responses",
     iw: WindowsQuery = [DEFAULT_WINDOWS[-1]],  # noqa: B006  # FastAPI copies defaults
     mss: MssQuery = MSS_FIG1,
 ) -> FirstFlightAnswer | Response:

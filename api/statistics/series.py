@@ -31,7 +31,7 @@ from api.stored.shelf import Version
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Estimate, Statistic, estimate
-from schema.computed_tables import MEASURES
+from schema.computed_tables import MEASURES, SIZES, UNITS
 from schema.crawls import CrawlName
 from storage.exhaustion import reraise_exhaustion
 
@@ -90,7 +90,7 @@ class SeriesAnswer(AnswerModel):
     stratum: dict[str, str | int]
     """Value of each dimension that was asked for; empty for every item of home pages."""
     statistic: str
-    unit: Literal["share", "bytes"]
+    unit: Literal["share", "bytes", "requests"]
     iw: int | None
     """The first window of a share; null for other statistics."""
     mss: int | None
@@ -174,6 +174,8 @@ async def series(
 ) -> SeriesAnswer:
     """The series of the statistics of a measure and stratum over `versions`, the earliest first."""
     stratum.check(measure)
+    if measure not in SIZES and statistics[0].name == "share":
+        raise Problem("bad-parameter", f"statistic: no window holds {measure}; take quantile or mean")
     months = months_between(versions[0].crawl.month, versions[-1].crawl.month)
     by_month = {version.crawl.month: version for version in versions}
     points = []
@@ -211,7 +213,7 @@ def _answer(
         definition=MEASURES[measure],
         stratum=stratum.parameters(),
         statistic=statistic.name,
-        unit=statistic.unit,
+        unit="share" if statistic.name == "share" else UNITS[measure],
         mss=statistic.mss if statistic.name == "share" else None,
         **_of(statistic),
         confidence=CONFIDENCE,

@@ -28,6 +28,9 @@ Value = str | int | None
 Coded = tuple["NDArray[np.uint8]", list[Value]]
 """A column as codes, and the value of each code."""
 
+COUNTED = {"requests": ("responses", "responses_incomplete")}
+"""Measures that are numbers, each with the measures whose items of a home page it counts."""
+
 ARRAYS = ("sizes", "groups", "sites")
 """Arrays of `Items` that have files of their own."""
 
@@ -171,12 +174,13 @@ def _pack(
 
 
 def read_items(path: Path, measure: str, names: pa.Table) -> Items:
-    """Return the items of a measure in an item.parquet; OSError or ArrowException if it cannot be read.
+    """Return the items of a measure in an item.parquet, or the numbers of items of a measure of COUNTED;
+    OSError or ArrowException if it cannot be read.
 
     `names` are of sites, by rank.
     """
     values: dict[str, dict[Value, int]] = {name: {} for name in TEXT}
-    pieces = list(_pieces(path, measure, values))
+    pieces = [_counts(path, measure, values)] if measure in COUNTED else list(_pieces(path, measure, values))
     whole = (
         {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]} if pieces else EMPTY
     )
@@ -206,6 +210,22 @@ def _pieces(
                     "rank_stratum": batch["rank_stratum"].fill_null(0).to_numpy(),
                     **{name: _codes(batch[name], values[name]) for name in TEXT},
                 }
+
+
+def _counts(path: Path, measure: str, values: dict[str, dict[Value, int]]) -> dict[str, NDArray[Any]]:
+    """Return the columns of a measure that counts items of each home page, the page with the fewest first."""
+    is_counted = pc.field("measure").isin(COUNTED[measure]) & (pc.field("page_kind") == "home")
+    items = pq.read_table(path, columns=["rank", "rank_stratum"], filters=is_counted, partitioning=None)
+    pages = items.group_by(["rank", "rank_stratum"]).aggregate([([], "count_all")])
+    pages = pages.sort_by([("count_all", "ascending"), ("rank", "ascending")])
+    for name in TEXT:
+        values[name]["home" if name == "page_kind" else None] = 0
+    return {
+        "size_bytes": compact(pages["count_all"].to_numpy()),
+        "rank": pages["rank"].to_numpy(),
+        "rank_stratum": pages["rank_stratum"].fill_null(0).to_numpy(),
+        **dict.fromkeys(TEXT, np.zeros(len(pages), np.uint8)),
+    }
 
 
 def _by_cell(

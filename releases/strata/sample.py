@@ -12,7 +12,7 @@ import numpy as np
 from releases.cdf import Cdf, compact
 from releases.interval import Interval
 from releases.strata.bootstrap import GROUPS, LEAST_SITES, beyond, draw_sums, groups_of, intervals
-from schema.computed_tables import MEASURES
+from schema.computed_tables import SIZES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +30,8 @@ OF_CONNECTIONS = ("page_kind", "rank_stratum", "protocol", "party")
 DIMENSIONS_OF = {
     "pages": ("page_kind", "rank_stratum"),
     "hosts": ("page_kind", "rank_stratum", "party"),
-    **{measure: DIMENSIONS for measure in MEASURES if measure.startswith("responses")},
+    "requests": ("rank_stratum",),
+    **{measure: DIMENSIONS for measure in SIZES if measure.startswith("responses")},
 }
 """Dimensions of the measures; OF_CONNECTIONS for the others."""
 

@@ -19,7 +19,7 @@ class Estimate:
     """A statistic with its confidence interval, as far as they are known."""
 
     value: float | None
-    """A share from 0 to 1, or a size in bytes; None if it is unknown."""
+    """A share from 0 to 1, or a value in the measure's unit; None if it is unknown."""
     value_unknown: str | None = None
     """Why the value is unknown; None if it is known."""
     lower: float | None = None
@@ -45,11 +45,6 @@ class Statistic:
     """Payload of a full segment of that window, in bytes."""
     percent: int
     """The quantile, in percent."""
-
-    @property
-    def unit(self) -> Literal["share", "bytes"]:
-        """Unit of its values."""
-        return "share" if self.name == "share" else "bytes"
 
     def of(self, cdf: Cdf) -> float:
         """Return its value in a distribution with a known size."""

@@ -15,7 +15,7 @@ from releases.strata.cells import read_items
 from releases.strata.statistics import FEW_SITES
 from reports.sections.sizes.counts import size_section
 from reports.sections.sizes.kinds import kind_rows
-from schema.computed_tables import ITEM, MEASURES
+from schema.computed_tables import ITEM, SIZES
 from schema.crawls import CrawlName
 from tests.api.conftest import serving, write_release_with_items
 
@@ -54,7 +54,7 @@ def items_of_every_measure() -> pa.Table:
     segments."""
     random = np.random.default_rng(1)
     rows = []
-    for measure in MEASURES:
+    for measure in SIZES:
         for rank in range(1, 11 if measure == FEW else SITES + 1):
             sizes = np.exp(random.normal(random.normal(9, 1), 1, 1 + random.poisson(8))).astype(int)
             for place, size in enumerate(sizes.tolist()):
@@ -83,7 +83,7 @@ def stated_by_api(client: TestClient, asked: Asked) -> Stated:
 def stated_by_explorer(client: TestClient, asked: Asked) -> Stated:
     return {
         (measure, int(row["iw"])): [float(row[name]) if row[name] else None for name in ENDS]
-        for measure in MEASURES
+        for measure in SIZES
         for row in csv.DictReader(
             client.get("/explore.csv", params=[*asked, ("measure", measure)]).iter_lines()
         )
@@ -110,7 +110,7 @@ def test_the_report_the_api_and_the_explorer_state_the_same_share_and_interval_o
     with serving(tmp_path) as client:
         api, explorer = stated_by_api(client, asked), stated_by_explorer(client, asked)
     report = stated_by_report(folder)
-    assert report.keys() == api.keys() == {(measure, iw) for measure in MEASURES for iw in WINDOWS}
+    assert report.keys() == api.keys() == {(measure, iw) for measure in SIZES for iw in WINDOWS}
     for (measure, iw), stated in api.items():
         if measure == MOSTLY_UNKNOWN:
             assert (report[measure, iw], explorer.get((measure, iw))) == ([None] * 3, None)

@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.routes.answers import DistributionsAnswer
-from schema.computed_tables import MEASURES
+from schema.computed_tables import SIZES
 from tests.api.conftest import serving
 
 LOCALWEB = "2026-11.desktop.local.tcp.localweb"
@@ -153,7 +153,7 @@ def test_an_answer_matches_its_openapi_description(client: TestClient) -> None:
 
 def test_every_measure_is_answered_where_none_is_named(client: TestClient) -> None:
     counted = client.get("/v1/distributions", params={"crawl": LOCALWEB}).json()["distributions"]
-    assert [entry["measure"] for entry in counted] == list(MEASURES)
+    assert [entry["measure"] for entry in counted] == list(SIZES)
 
 
 @pytest.mark.parametrize("measure", [None, "pages"])

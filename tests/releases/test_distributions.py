@@ -13,7 +13,7 @@ from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import LEAST_SITES
 from releases.strata.cells import read_items
 from releases.strata.sample import WHOLE, Sample
-from schema.computed_tables import DISTRIBUTION, MEASURES
+from schema.computed_tables import DISTRIBUTION, MEASURES, SIZES
 from tests.factories.made_up_crawl import NAME, MadeUp, release_of, write_tables
 
 
@@ -54,7 +54,7 @@ def one_page() -> MadeUp:
 
 def test_each_measure_counts_its_own_items(tmp_path: Path) -> None:
     release = released(tmp_path, one_page())
-    assert {measure: items(release, measure) for measure in MEASURES} == {
+    assert {measure: items(release, measure) for measure in SIZES} == {
         "responses": {300: 1, 1000: 1, 5000: 1, 7000: 1, 20_000: 1},
         "responses_first": {300: 1, 1000: 1, 7000: 1},
         # The redirect left the window initial; the 14 segments after it opened it.
@@ -69,6 +69,18 @@ def test_each_measure_counts_its_own_items(tmp_path: Path) -> None:
         "hosts": {8000: 1, 28_900: 1},
         "pages": {36_900: 1},
     }
+
+
+def test_requests_of_a_page_are_the_responses_of_its_visit_that_crossed_the_network(tmp_path: Path) -> None:
+    made_up = one_page()
+    made_up.add_response(900, sent_ms=500, first_ms=550, is_complete=False)
+    made_up.add_response(None, unknown="unseen")
+    made_up.add_response(None, unknown="from_cache")
+    made_up.add_visit()
+    made_up.add_connection()
+    made_up.add_response(300, sent_ms=100, first_ms=150)
+    cdf = cdf_of(released(tmp_path, made_up), "requests")
+    assert (cdf.sizes.tolist(), cdf.cumulative.tolist(), cdf.unknown) == ([1, 7], [1, 2], 0)
 
 
 def test_only_final_visits_that_went_well_count(tmp_path: Path) -> None:
@@ -109,7 +121,7 @@ def test_an_incomplete_response_is_counted_apart_and_makes_its_flight_unknown(tm
     assert items(release, "responses_incomplete") == {900: 1}
     counts = read_counts(release.file("distribution"))
     assert {measure: (counted.known, counted.unknown) for measure, counted in counts.items()} == {
-        measure: (cdf.known, cdf.unknown) for measure in MEASURES for cdf in [cdf_of(release, measure)]
+        measure: (cdf.known, cdf.unknown) for measure in SIZES for cdf in [cdf_of(release, measure)]
     }
     assert count_incomplete(counts) == (1, 1 / 7)
     for measure, more in (
@@ -172,7 +184,7 @@ def many_pages(seed: int = 1, sites: int = 40) -> MadeUp:
 def test_cdfs_rise_strictly_and_end_at_exactly_one(tmp_path: Path) -> None:
     table = pq.read_table(released(tmp_path, many_pages()).file("distribution"))
     assert table.schema.equals(DISTRIBUTION)
-    for measure in MEASURES:
+    for measure in SIZES:
         rows = [
             row for row in table.to_pylist() if row["measure"] == measure and row["size_bytes"] is not None
         ]

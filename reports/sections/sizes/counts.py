@@ -12,7 +12,7 @@ from releases.interval import Interval
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.cells import read_items
 from releases.strata.sample import WHOLE, Sample
-from schema.computed_tables import MEASURES
+from schema.computed_tables import SIZES
 
 PERCENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
 """Quantiles that the report states."""
@@ -88,7 +88,7 @@ def size_section(release: Release, *, windows: Sequence[int] = WINDOWS) -> SizeC
     measures: list[Measure] = []
     cdfs, bands = {}, {}
     sites = sites_of(release)
-    for name in MEASURES:
+    for name in SIZES:
         sample = read_items(release.file("item"), name, sites).sample(WHOLE)
         measures.append(measure_of(name, sample, windows=windows))
         cdfs[name] = sample.cdf
@@ -113,7 +113,7 @@ def measure_of(name: str, sample: Sample, *, windows: Sequence[int]) -> Measure:
         intervals = sample.shares_up_to(iw * MSS_FIG1 for iw in windows)
     return {
         "id": name,
-        "definition": MEASURES[name],
+        "definition": SIZES[name],
         "known": cdf.known,
         "unknown": cdf.unknown,
         "is_stated": cdf.is_stated,

@@ -101,6 +101,23 @@ def test_strata_stand_side_by_side_each_with_its_own_share(client_of_items: Test
     ]
 
 
+def test_requests_a_page_are_a_measure_without_windows_in_a_figure_of_their_own(
+    client_of_items: TestClient,
+) -> None:
+    query = f"crawl={MANY}&measure=responses&measure=requests&measure=hosts"
+    page = client_of_items.get(f"/explore?{query}").text
+    assert re.findall(r'<h3 id="([^"]*)">', page)[:2] == ["responses-hosts", "requests2"]
+    (line,) = rows(client_of_items, f"crawl={MANY}&measure=requests&figure=histogram")
+    requests = sum(
+        row["measure"] in ("responses", "responses_incomplete") for row in item_table().to_pylist()
+    )
+    assert (line["from_requests"], line["to_requests"], line["count"]) == ("10", "13", "30")
+    assert requests == 30 * 10
+    assert "10 requests a page at the median" in texts(client_of_items, f"crawl={MANY}&measure=requests")
+    bands = texts(client_of_items, f"crawl={MANY}&measure=requests&by=rank_stratum")
+    assert "10 (ranks 1 to 1\u202f000)" in " ".join(bands)
+
+
 def test_a_measure_that_states_no_size_is_named_with_that_to_take_instead(tmp_path: Path) -> None:
     sizes = item_table().to_pylist()
     derived = [

@@ -6,10 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 from fastapi.testclient import TestClient
 
 from schema.crawls import CrawlName
-from tests.api.conftest import write_release_with_items
+from tests.api.conftest import serving, write_release_with_items
 from tests.api.explorer.conftest import MANY, ONE
 from tests.api.explorer.test_explorer import rows
 from tests.firstflight.commands.served import served
@@ -52,6 +53,15 @@ def test_the_program_in_r_asks_the_same_query_of_the_same_files(client_of_items:
     assert set(re.findall(r'"(?:/|http)[^"]*item.parquet"', python)) == set(
         re.findall(r'"(?:/|http)[^"]*item.parquet"', r)
     )
+
+
+def test_the_program_counts_requests_from_the_same_items(tmp_path: Path) -> None:
+    folder = write_release_with_items(tmp_path, CrawlName(month="2026-12"))
+    with serving(tmp_path) as client:
+        page = client.get(f"/explore?crawl={MANY}&measure=requests&rank_stratum=1000").text
+    query = re.findall(r"SELECT.*ORDER BY ALL", program(page, "Python"), re.DOTALL)[0]
+    answer = duckdb.execute(query, {"file": str(folder / "item.parquet")}).fetchall()
+    assert answer == [(10, 10, 16)]
 
 
 def test_rows_have_the_filters_of_the_choice_and_what_they_lack_is_said(client_of_items: TestClient) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from schema.computed_tables import MEASURES
+from schema.computed_tables import SIZES
 from schema.crawls import CrawlName
 from tests.api.conftest import (
     item_table,
@@ -119,11 +119,20 @@ def test_a_stratum_without_an_item_is_empty_and_not_zero(client: TestClient) -> 
     assert counted["interval_unknown"] == "no size is known"
 
 
+def test_a_series_has_the_median_number_of_requests_and_no_share_of_a_window(client: TestClient) -> None:
+    asked = {"measure": "requests", "statistic": "quantile"}
+    answer = client.get("/v1/series", params=asked).json()
+    assert answer["unit"] == "requests"
+    known = [point["value"] for point in answer["points"] if point["value"] is not None]
+    assert known[-1] == 8 + 2 + 2  # responses of known and of unknown size, and incomplete ones
+    refused = client.get("/v1/series", params={"measure": "requests"})
+    assert_problem(refused, "bad-parameter", 400, mentions="take quantile or mean")
+    assert client.get("/v1/first-flight", params={"measure": "requests"}).status_code == 422
+
+
 def test_measures_without_a_dimension_are_left_out_or_refused(client: TestClient) -> None:
     counted = distributions(client, resource_type="image")["distributions"]
-    assert [entry["measure"] for entry in counted] == [
-        name for name in MEASURES if name.startswith("responses")
-    ]
+    assert [entry["measure"] for entry in counted] == [name for name in SIZES if name.startswith("responses")]
     refused = client.get("/v1/distributions", params={"crawl": CRAWL, "measure": "pages", "protocol": "h2"})
     assert_problem(refused, "bad-parameter", 400, mentions="protocol: the measure pages has")
 
