@@ -134,5 +134,4 @@ def worth_rows(compared: Mapping[str, Comparison], measure: Measure) -> Iterator
 
 def draw_worth(width: int, measure: Measure, rows: Sequence[ListRow]) -> str:
     """Draw one measure of what the larger window does."""
-    title, unit = COMPARED[measure]
-    return draw_lists(width, rows, unit, title, None)
+    return draw_lists(width, rows, COMPARED[measure][1], "", None)

@@ -212,7 +212,7 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
         windows=years.ASKED.windows,
         series=shown,
         breaks=[mark for mark in BREAKS if dates[0] < mark.date <= dates[-1]],
-        last=dates[-1][:4],
+        last=int(max(at for _, piece in weight_pieces(points) for at, _ in piece)),
         source=CHANGELOG,
     )
 

@@ -38,6 +38,9 @@ POLICY = (
 )
 """Content-Security-Policy of reports: each page contains its styles and figures and runs no script."""
 
+PICTURES = "forms/pictures/"
+"""Folder of the pictures of a version that readers may take."""
+
 BODY = re.compile(rb"<body\b[^>]*>", re.IGNORECASE)
 
 
@@ -196,6 +199,7 @@ def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response
         status=shelf.status(report),
         newest=shelf.report(report.year),
         citations=report_metadata(request, report).citations,
+        pictures={} if report.damage or report.withdrawal else pictures_of(report),
         later=[
             report_version
             for report_version in reversed(shelf.report_versions(report.year))
@@ -209,6 +213,20 @@ def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response
     )
     content = on_top(path.read_bytes(), (head + line).encode())
     return HTMLResponse(content, headers={"Content-Security-Policy": POLICY})
+
+
+def pictures_of(report: Report) -> dict[str, dict[str, str]]:
+    """Return the files of each picture of a version that readers may take, by their form."""
+    names = [name for name in report.files if name.startswith(PICTURES)]
+    forms = {"SVG": ".svg", "PNG": ".png", "data": ".csv"}
+    return {
+        stem.replace("-", " "): {
+            form: f"{PICTURES}{stem}{suffix}"
+            for form, suffix in forms.items()
+            if f"{PICTURES}{stem}{suffix}" in names
+        }
+        for stem in dict.fromkeys(PurePosixPath(name).name.partition(".")[0] for name in names)
+    }
 
 
 @functools.cache

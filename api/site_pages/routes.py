@@ -117,6 +117,11 @@ def site_page(request: Request, shelf: PinnedShelfDep, host: HostPath) -> Respon
             window=WINDOW_BYTES,
             segments=segments,
             in_words=describe_windows,
+            has_windows=any(
+                describe_windows(crawl.first_flights.windows)
+                for crawl in answer.crawls
+                if crawl.first_flights
+            ),
             iw=IW,
             mss=MSS_FIG1,
         )

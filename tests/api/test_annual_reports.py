@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import html
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,22 @@ def test_a_year_redirects_to_its_newest_version_and_is_never_cached(client: Test
     assert client.get("/reports/2025/", follow_redirects=False).headers["location"] == "/reports/2025/v1/"
     withdraw(find_version(two.parent, 2025, 1), reason="wrong too", date="2027-04-02")
     assert client.get("/reports/2025/", follow_redirects=False).headers["location"] == "/reports/2025/v2/"
+
+
+def test_the_page_of_a_version_offers_its_pictures_to_take_until_it_is_withdrawn(
+    client: TestClient, data_dir: Path, whole_report: Path
+) -> None:
+    versions = data_dir / "reports" / "2026"
+    shutil.rmtree(versions)
+    shutil.copytree(whole_report, versions / "v1")
+    page = client.get("/reports/2026/v1/").text
+    offered = re.findall(r'href="(/reports/2026/v1/forms/pictures/[^"]*)">(SVG|PNG|data)<', page)
+    assert {("not-fitting.svg", "SVG"), ("not-fitting.png", "PNG"), ("not-fitting.csv", "data")} <= {
+        (address.rpartition("/")[2], form) for address, form in offered
+    }
+    assert {client.get(address).status_code for address, _ in offered} == {200}
+    withdraw(find_version(versions.parent, 2026, 1), reason="wrong", date="2027-04-01")
+    assert "forms/pictures" not in client.get("/reports/2026/v1/").text
 
 
 def test_an_address_without_version_leads_to_the_file_of_the_newest(client: TestClient, two: Path) -> None:

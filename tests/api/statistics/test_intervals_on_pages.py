@@ -33,7 +33,7 @@ def test_pages_print_an_interval_beside_every_share_and_quantile_and_draw_a_band
     )
     for value, lower, upper in (shares, medians, tails):
         assert f"{value} <small>{between([lower, upper])}</small>" in release
-    assert f"{shares[0]} <small>{between(shares[1:])}</small>" in home
+    assert f"{shares[0]} <small>({between(shares[1:])})</small>" in home
     assert len(drawings) == 1 + len(set(SIZES) & set(MEASURES))
     bands = [re.findall(r'<path d="[^"]*Z" fill="#[^"]*" opacity="0.2"/>', drawing) for drawing in drawings]
     assert [len(band) for band in bands] == [1] * len(drawings)
