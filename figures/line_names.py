@@ -70,8 +70,8 @@ def place_names(
         found[name] = half, middles[is_clear][best]
     placed: dict[str, tuple[Points, Points]] = {}
     for name, (half, middles) in sorted(found.items(), key=lambda item: len(item[1][1])):
-        for other_half, other in placed.values():
-            middles = middles[(np.abs(middles - other) > half + other_half + CLEAR).any(axis=1)]
+        for other_half, taken in placed.values():
+            middles = middles[(np.abs(middles - taken) > half + other_half + CLEAR).any(axis=1)]
         if not len(middles):
             return None
         placed[name] = half, middles[0]
@@ -95,4 +95,5 @@ def _beside(line: Points, half: Points) -> Points:
 def _distances(middles: Points, half: Points, line: Points) -> NDArray[np.float64]:
     """Return how far a line is from each box."""
     outside = np.maximum(np.abs(middles[:, None] - line[None]) - half, 0.0)
-    return np.hypot(outside[..., 0], outside[..., 1]).min(axis=1, initial=np.inf)
+    nearest: NDArray[np.float64] = np.hypot(outside[..., 0], outside[..., 1]).min(axis=1, initial=np.inf)
+    return nearest
