@@ -24,7 +24,7 @@ from releases.citation.licences import licence_page
 from releases.citation.work import Work
 from releases.slow_start import MSS_FIG1, WINDOWS
 from releases.strata.sample import WHOLE
-from schema.computed_tables import SIZES
+from schema.computed_tables import MEASURES, SIZES
 from schema.released_tables import definition
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
@@ -84,6 +84,7 @@ def release_page(
         versions=shelf.matching(crawl),
         errata=shelf.errata_of(crawl, version),
         distributions=read_distributions(request, release_version),
+        measures=MEASURES,
         files=release_files(request, release_version),
         mss=MSS_FIG1,
     )

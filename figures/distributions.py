@@ -51,7 +51,7 @@ UPRIGHTS_ABOVE = 28
 BOLD, THIN = 3.2, 2.2
 """Widths of the only curve of a figure, and of each of several."""
 
-SIZE_LABEL = 46
+SIZE_LABEL = 54
 """Room of a label of a size along an axis."""
 
 QUANTILES_ROW = 36.0

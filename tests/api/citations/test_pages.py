@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 
 from releases.citation.forms import FORMS
 from schema.authors import Author
-from schema.computed_tables import SIZES
+from schema.computed_tables import MEASURES
 from schema.crawls import CrawlName
 from storage.report_versions import Publication, find_version, withdraw
 from storage.sums import checksum_of
@@ -151,7 +151,7 @@ def test_a_page_states_the_checksum_of_the_release_and_why_its_version_came(
 
 def test_a_release_leads_to_each_of_its_measures(client: TestClient) -> None:
     page = client.get(PAGE).text
-    for measure in SIZES:
+    for measure in MEASURES:
         address = f"/explore?crawl={OBSERVED}%2Fv1&amp;measure={measure}"
         assert f'href="{address}"' in page
         assert client.get(html.unescape(address)).status_code == 200
