@@ -5,7 +5,7 @@ Errors of the crawler:
   + BrowserError            the browser, not the page, is at fault
     - BrowserMissing        there is no Chromium, or it does not start
       . LaunchFailed        Chromium or Playwright's driver did not start; a second launch may succeed
-    - BrowserDied           the browser must be replaced (crawler/visit/observation.py)
+    - BrowserDied           the browser must be replaced (crawler/visit/attempt.py)
   + BoxUnavailable          no box can be made for browsers on this machine
   + EgressUnavailable       the address guard cannot be set up on this machine, or it is not whole
     - GuardEnded            the guard process ended or does not answer: the guard cannot be mended

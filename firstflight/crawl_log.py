@@ -12,8 +12,8 @@ from typing import Any, Protocol
 import click
 from tqdm import tqdm
 
-from crawler.visit.observation import Observation
-from crawler.worker.claims import Claim, Stored
+from crawler.visit.attempt import Observation
+from crawler.worker.claims import Claim, StoredVisit
 from firstflight.bars import bar as progress_bar
 from firstflight.settings import Settings
 from schema.crawls import name_of
@@ -25,7 +25,7 @@ TEXT, JSON = "text", "json"
 class CrawlLog(Protocol):
     """Receives the events of a running crawl."""
 
-    def stored(self, claim: Claim, observation: Observation, result: Stored, /) -> None:
+    def stored(self, claim: Claim, observation: Observation, result: StoredVisit, /) -> None:
         """Report that a visit was written."""
 
     def say(self, line: str, /) -> None:
@@ -39,7 +39,7 @@ class Bar:
         self._bar = bar
         self._outcomes: Counter[str] = Counter()
 
-    def stored(self, _claim: Claim, _observation: Observation, result: Stored) -> None:
+    def stored(self, _claim: Claim, _observation: Observation, result: StoredVisit) -> None:
         """Count the outcome, and the site if the visit was its final one."""
         self._outcomes[result.outcome] += 1
         self._bar.set_postfix(self._outcomes, refresh=False)
@@ -56,7 +56,7 @@ class Lines:
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = str(name_of(crawl))
 
-    def stored(self, claim: Claim, observation: Observation, result: Stored) -> None:
+    def stored(self, claim: Claim, observation: Observation, result: StoredVisit) -> None:
         """Write the visit; `shard` is the browser's host, process and number, as in visit.owner."""
         seen = observation.visit
         self._write(

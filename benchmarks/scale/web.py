@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.made_up_release import host_of
 from crawler.sites.lists import Entry, Sites
-from crawler.visit.observation import WRITER_COLUMNS, Observation
+from crawler.visit.attempt import WRITER_COLUMNS, Observation
 from recordings.pages.sets import AUGUST_2025, SETS, read_set
 from schema.tables import Base, Connection, Response, Visit
 from storage.bulk_copy import column_names

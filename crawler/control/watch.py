@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator, Callable
 
 from crawler.control.network import CrawlNetwork, NetworkFault
 from crawler.errors import DNSError
-from crawler.visit.observation import Observation, Row
+from crawler.visit.attempt import Observation
+from crawler.visit.row_values import Row
 from schema.vocabulary import ANSWERED, DISPUTED, NETWORK_DOWN, UNCONFIRMED
 
 

@@ -1,4 +1,4 @@
-"""An attempt: one navigation by https or by http, its outcome, and which of two attempts counts."""
+"""An attempt: one navigation by https or by http, its outcome, and the observation that is made of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import datetime
 import email.utils
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 from crawler.capture.connections import CapturedConnection
@@ -16,6 +16,7 @@ from crawler.devtools.initiators import Initiators
 from crawler.errors import (
     AddressBlocked,
     BadResponse,
+    BrowserError,
     ConnectError,
     NavigationAborted,
     NetworkChanged,
@@ -27,9 +28,8 @@ from crawler.errors import (
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import MAIN_FRAME
 from crawler.visit.bot_walls import CONSENTS, WALLS, recognise
-from crawler.visit.observation import Observation, Row
-from crawler.visit.row_values import VisitClock, text
-from crawler.visit.rows import VisitRows, add_reused, make_rows
+from crawler.visit.row_values import Row, VisitClock, text
+from crawler.visit.rows import TrafficRows, add_reused, make_rows
 
 UNANSWERED = (ConnectError, TLSError, BadResponse, VisitTimeout)
 """Errors of an https attempt after which http is tried, if no response had come."""
@@ -46,6 +46,40 @@ RETRY_AFTER_STATUSES = frozenset({429, 503})
 
 RETRY_AFTER_LONGEST_S = 2**31 - 1
 """Largest value that is stored, for a date in the far future."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Observation:
+    """Everything that one visit saw, ready to be stored but for WRITER_COLUMNS."""
+
+    visit: Row
+    connections: Sequence[Row]
+    responses: Sequence[Row]
+    page_kind: str = "home"
+    """`home` or `inner`."""
+    load: int = 1
+    """Number of this load of the page, from 1."""
+    links: Sequence[str] = ()
+    """URLs of the page's links, where they were asked for; they are not stored."""
+    more: Sequence[Observation] = ()
+    """Repeat loads of the home page, and inner pages of the site."""
+
+
+WRITER_COLUMNS = frozenset(
+    {
+        *("crawl_id", "id", "visit_id", "rank", "host", "attempt", "is_final", "owner"),
+        *("page_kind", "load", "is_covered", "crawler_host"),
+    }
+)
+"""Columns of `visit` (and the `crawl_id` and `visit_id` of the others) that the visit writer fills in."""
+
+
+class BrowserDied(BrowserError):
+    """The browser must be replaced; `observation` is the visit that ended with it."""
+
+    def __init__(self, message: str, observation: Observation) -> None:
+        super().__init__(message)
+        self.observation = observation
 
 
 @dataclasses.dataclass(slots=True)
@@ -140,10 +174,10 @@ class Attempt:
             return isinstance(first.error, ConnectError)
         return not isinstance(self.error, ConnectError) and not isinstance(first.error, TLSError)
 
-    def observation(self, *, salt: bytes, error_name: Callable[[int], str]) -> Observation:
-        """Make the rows of this attempt."""
+    def make_observation(self, *, salt: bytes, error_name: Callable[[int], str]) -> Observation:
+        """Make the rows of this attempt; `error_name` names Chromium's numbers of network errors."""
         traffic = add_reused(self.traffic, self.initiators.requests)
-        visit_rows: VisitRows = make_rows(
+        rows: TrafficRows = make_rows(
             traffic,
             self.initiators.requests,
             start_ms=self.start_ms,
@@ -156,10 +190,10 @@ class Attempt:
         index = self.document.find_exchange(traffic.exchanges) if self.document else None
         if index is None and self.document is not None and self.document.is_shown:
             self.lost = True  # a document is shown of which the log has no trace
-        main = None if index is None else visit_rows.responses[index]
+        main = None if index is None else rows.responses[index]
         status = main["status"] if main else None
         headers = {} if index is None else self.traffic.exchanges[index].response_headers
-        asked = {(response["host"], response["path"]) for response in visit_rows.responses}
+        asked = {(response["host"], response["path"]) for response in rows.responses}
         error = str(self.error) if self.error else main["failure"] if main else None
         load_ms = self.document.load_ms if self.document else None
         return Observation(
@@ -182,14 +216,14 @@ class Attempt:
                 "retry_after_s": retry_after_s(
                     status, headers.get("retry-after"), now=datetime.datetime.now(datetime.UTC)
                 ),
-                "received_bytes": visit_rows.received_bytes,
-                "coverage": visit_rows.coverage,
-                "decrypted_coverage": visit_rows.decrypted_coverage,
+                "received_bytes": rows.received_bytes,
+                "coverage": rows.coverage,
+                "decrypted_coverage": rows.decrypted_coverage,
                 "log_lines_lost": self.log_lines_lost,
                 "unfiltered_egress": self.refuses is None,
             },
-            connections=visit_rows.connections,
-            responses=visit_rows.responses,
+            connections=rows.connections,
+            responses=rows.responses,
             links=self.links,
         )
 

@@ -1,12 +1,15 @@
-"""Records an attempt: navigates in a fresh context, waits for load and quiet,
-and reads the log to its end."""
+"""Records an attempt: navigates in a fresh context, waits for load and quiet, and reads the log to its end.
+
+No other module translates Playwright's errors into errors of visits."""
 
 import asyncio
 import datetime
+import re
 from typing import Any
 
 from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 
 from crawler.browser.browser import Browser
 from crawler.browser.logstream import now_ms, read_clocks
@@ -14,11 +17,20 @@ from crawler.browser.open_pages import OpenPage, close_quietly
 from crawler.browser.processes import WorkMeter
 from crawler.capture.capture import HANDED_OVER_MS, Capture
 from crawler.devtools.document import MainDocument
-from crawler.errors import PageCrashed, VisitTimeout
+from crawler.errors import (
+    BadResponse,
+    ConnectError,
+    DNSError,
+    NavigationAborted,
+    NetworkChanged,
+    PageCrashed,
+    RedirectLoop,
+    TLSError,
+    VisitError,
+    VisitTimeout,
+)
 from crawler.netlog.open_requests import QUIET_MS
 from crawler.visit.attempt import Attempt
-from crawler.visit.links import collect_links
-from crawler.visit.navigation import translate_error
 
 POLL_S = 0.1
 
@@ -43,6 +55,52 @@ NOT_CLOSED = "the browser did not close its page"
 
 LINKS_S = 1.0
 """Time limit for collecting the links of a page, in seconds."""
+
+LINKS = """(() => {
+  const found = []
+  for (const link of Array.from(Document.prototype.querySelectorAll.call(document, 'a[href]')).slice(0, 2000)) {
+    if (typeof link.href === 'string' && link.href.length <= 2048) found.push(link.href)
+  }
+  return found
+})()"""  # noqa: E501
+"""Script that returns the browser's canonical URLs of links;
+a page may have replaced `document.querySelectorAll`."""
+
+NET_ERRORS: list[tuple[str, type[VisitError]]] = [
+    ("NAME_", DNSError),
+    ("DNS_", DNSError),
+    ("ICANN_NAME_COLLISION", DNSError),
+    ("CONNECTION_CLOSED", BadResponse),
+    ("CONNECTION_", ConnectError),
+    ("ADDRESS_", ConnectError),
+    ("INTERNET_DISCONNECTED", ConnectError),
+    ("NETWORK_CHANGED", NetworkChanged),
+    ("NETWORK_", ConnectError),
+    ("SOCKET_", ConnectError),
+    ("TIMED_OUT", ConnectError),
+    ("SSL_", TLSError),
+    ("CERT_", TLSError),
+    ("BAD_SSL_CLIENT_AUTH_CERT", TLSError),
+    ("ECH_", TLSError),
+    ("TOO_MANY_REDIRECTS", RedirectLoop),
+    ("EMPTY_RESPONSE", BadResponse),
+    ("INVALID_", BadResponse),
+    ("RESPONSE_", BadResponse),
+    ("INCOMPLETE_", BadResponse),
+    ("CONTENT_", BadResponse),
+    ("HTTP", BadResponse),
+    ("QUIC_", BadResponse),
+    ("UNSAFE_REDIRECT", BadResponse),
+]
+"""Errors by the beginning of Chromium's error name.
+
+The first that fits decides; without one the navigation was aborted.
+"""
+
+_CRASHED = re.compile(r"\b(?:Page|Target) crashed")
+"""Playwright's message of a crash; no URL has a space."""
+
+_NET_ERROR = re.compile(r"net::ERR_([A-Z0-9_]+)")
 
 
 class Recorder:
@@ -284,9 +342,40 @@ def _left_s(deadline: float) -> float:
 
 
 async def _links(context: BrowserContext) -> list[str]:
-    """Collect the links of the page, once its recording is over; none if it does not answer."""
+    """Return the links of the page's main document in order; none if the page does not answer.
+
+    They are read in a world that its scripts cannot reach.
+    """
+    if not context.pages:
+        return []
     try:
         async with asyncio.timeout(LINKS_S):
-            return await collect_links(context.pages[0]) if context.pages else []
+            session = await context.new_cdp_session(context.pages[0])
+            tree = await session.send("Page.getFrameTree")
+            frame_id = tree["frameTree"]["frame"]["id"]
+            world = await session.send("Page.createIsolatedWorld", {"frameId": frame_id})
+            result = await session.send(
+                "Runtime.evaluate",
+                {"expression": LINKS, "contextId": world["executionContextId"], "returnByValue": True},
+            )
     except (TimeoutError, PlaywrightError):
         return []
+    value = result["result"].get("value")
+    return [str(url) for url in value] if isinstance(value, list) else []
+
+
+def translate_error(exc: PlaywrightError) -> VisitError:
+    """Translate an error; its text is Chromium's error name if there is one.
+
+    >>> translate_error(PlaywrightError("Page.goto: net::ERR_NAME_NOT_RESOLVED at https://a.test/"))
+    DNSError('net::ERR_NAME_NOT_RESOLVED')
+    """
+    message = exc.message
+    match = _NET_ERROR.search(message)
+    if match:
+        kind = next((kind for prefix, kind in NET_ERRORS if match[1].startswith(prefix)), NavigationAborted)
+        return kind(match[0])
+    if isinstance(exc, PlaywrightTimeoutError):
+        return VisitTimeout("the time budget ran out")
+    first_line = (message.strip() or "unknown").splitlines()[0].removeprefix("Page.goto: ")[:200]
+    return PageCrashed(first_line) if _CRASHED.search(first_line) else NavigationAborted(first_line)

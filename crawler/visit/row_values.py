@@ -1,10 +1,15 @@
-"""Values from the network as the database can store them: valid text, cut to length,
-and numbers that make sense."""
+"""Rows, and values from the network as the database can store them: valid text, cut to length, and numbers
+that make sense."""
 
 import dataclasses
 import hashlib
 import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 from urllib.parse import SplitResult, urlsplit
+
+Row: TypeAlias = "Mapping[str, Any]"
+"""Column name to value; the names and types are those of schema.tables."""
 
 PATH_LIMIT = 2048
 """Characters of a path that are stored."""

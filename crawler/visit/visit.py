@@ -3,12 +3,15 @@ turns all that crossed the network into rows."""
 
 import asyncio
 import dataclasses
+import hashlib
+import re
 import secrets
+from collections.abc import Collection
 from typing import Protocol
+from urllib.parse import SplitResult, urlsplit
 
 from crawler.browser.browser import Browser
-from crawler.visit.links import choose_inner_pages
-from crawler.visit.observation import BrowserDied, Observation
+from crawler.visit.attempt import BrowserDied, Observation
 from crawler.visit.recorder import Recorder
 
 SETTLE_S = 10.0
@@ -16,6 +19,12 @@ SETTLE_S = 10.0
 
 HTTPS_SHARE = 0.5
 """Share of the budget after which a host that has sent no byte by https is tried by http."""
+
+NO_PAGES = re.compile(
+    r"pdf|zip|gz|tar|7z|rar|exe|dmg|deb|rpm|apk|iso|docx?|xlsx?|pptx?|csv|json|xml|rss|atom|ics|css|js|txt"
+    r"|jpe?g|png|gif|svg|webp|avif|ico|mp3|mp4|webm|mov|avi|ogg|wav"
+)
+"""File extensions of paths that are no pages."""
 
 
 async def visit_page(
@@ -55,7 +64,7 @@ async def visit_page(
         else:
             attempt.broken = second.broken
     observation = await asyncio.to_thread(  # other browsers' pages go on meanwhile
-        attempt.observation, salt=salt or secrets.token_bytes(16), error_name=browser.log.error_name
+        attempt.make_observation, salt=salt or secrets.token_bytes(16), error_name=browser.log.error_name
     )
     if attempt.broken:
         raise BrowserDied(attempt.broken, observation)
@@ -126,3 +135,27 @@ def _home_url(home: Observation) -> str:
     """Return the final URL of the home page, without its query."""
     main = home.responses[home.visit["main_response_id"] - 1]
     return f"{main['scheme']}://{main['host']}{main['path']}"
+
+
+def choose_inner_pages(links: Collection[str], home: str, *, count: int) -> list[SplitResult]:
+    """Choose up to `count` pages of the same site among the links of its home page, whose URL is `home`.
+
+    A page is of the same site if it has the same host, `www.` aside: other hosts may be another owner's,
+    which only a list of public suffixes can tell. The choice is random but the same in every crawl: the URLs
+    with the lowest SHA-256.
+    """
+    site = urlsplit(home)
+    inner = {url._replace(fragment="").geturl(): url for url in map(urlsplit, links) if _is_inner(url, site)}
+    chosen = sorted(inner, key=lambda url: hashlib.sha256(url.encode()).digest())
+    return [inner[url] for url in chosen[:count]]
+
+
+def _is_inner(url: SplitResult, home: SplitResult) -> bool:
+    return (
+        url.scheme in ("http", "https")
+        and ":" not in url.netloc
+        and "@" not in url.netloc
+        and url.netloc.removeprefix("www.") == home.netloc.removeprefix("www.")
+        and url.path not in ("", "/", home.path)
+        and NO_PAGES.fullmatch(url.path.rpartition("/")[2].rpartition(".")[2].lower()) is None
+    )

@@ -24,12 +24,11 @@ from crawler.browser.identity import Identity
 from crawler.control.network import CrawlNetwork
 from crawler.control.watch import PACING, Pacing, Watch
 from crawler.errors import CrawlerError, LaunchFailed
-from crawler.visit.observation import BrowserDied, Observation
+from crawler.visit.attempt import BrowserDied, Observation
 from crawler.visit.visit import VisitPage, visit_site
 from crawler.worker import claims
-from crawler.worker.claims import Claim
+from crawler.worker.claims import Claim, Leases
 from crawler.worker.database_retry import DatabaseRetry
-from crawler.worker.leases import Leases
 from schema.tables import Crawl
 from storage.engine import DatabaseError
 
@@ -107,7 +106,7 @@ class ClaimLoop:
     """Length of the run: no visit begins after it."""
     stop: asyncio.Event
     """Set by the caller to end the run: visits in flight are given back."""
-    on_stored: Callable[[Claim, Observation, claims.Stored], None]
+    on_stored: Callable[[Claim, Observation, claims.StoredVisit], None]
     """Called for every visit that was written."""
     say: Callable[[str], None]
     """Called with a line of text about events that do not go into the data."""

@@ -11,29 +11,39 @@ the answer to a commit may be lost.
   + CrawlSealed     a sealed crawl is never written again
 """
 
+import concurrent.futures
+import contextlib
 import dataclasses
 import datetime
 import platform
+import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from sqlalchemy import ColumnElement, Connection, Engine, and_, func, not_, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from crawler.campaign import seal
 from crawler.errors import CrawlerError
-from crawler.visit.observation import Observation, Row
+from crawler.visit.attempt import Observation
+from crawler.visit.row_values import Row
 from schema.tables import Connection as ConnectionRow
 from schema.tables import Crawl, Response, Site, Visit
 from schema.vocabulary import NEVER_FINAL, RETRIED, UNCONFIRMED, is_covered
 from storage.bulk_copy import copy_rows
+from storage.engine import DatabaseError
 
 ATTEMPT_LIMIT = 1000
 """Attempts at one site, lost claims included: the ids of its visits end
 before those of the next site begin."""
 
 LEASE_S = 15.0
-"""Lease of a claim, in seconds; a running crawler renews it (crawler.worker.leases)."""
+"""Lease of a claim, in seconds; a running crawler renews it (Leases)."""
+
+RENEW_S = LEASE_S / 3
+"""Interval of renewals, in seconds: two may be late before a lease ends."""
 
 MARGIN_S = 60.0
 """Time for a browser's slow end and for writing, in seconds, beyond the visit's budget."""
@@ -77,7 +87,7 @@ class Claim:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Stored:
+class StoredVisit:
     """The outcome of a visit, and whether it is its site's final one."""
 
     outcome: str
@@ -149,7 +159,7 @@ def release_claim(engine: Engine, ours: Claim, *, counts: bool = False) -> None:
         )
 
 
-def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observation) -> Stored:
+def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observation) -> StoredVisit:
     """Write a visit with all that it saw and give up the claim, or write nothing (LeaseLost, CrawlSealed).
 
     A visit that ended by a fault of ours is never final, and is none of the attempts that the site has.
@@ -158,7 +168,7 @@ def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observat
     outcome: str = observation.visit["outcome"]
     if outcome in NEVER_FINAL and ours.attempt > OURS_LIMIT:
         release_claim(engine, ours)
-        return Stored(outcome=outcome, is_final=False)
+        return StoredVisit(outcome=outcome, is_final=False)
     retry_after_s = _retry_after_s(observation)
     most = crawl.attempts + is_unconfirmed(observation)
     with engine.begin() as connection:
@@ -185,7 +195,7 @@ def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observat
                 f"{ours.host}: the claim expired and another crawler took it over; "
                 "nothing of this visit was stored"
             )
-    return Stored(outcome=outcome, is_final=is_final)
+    return StoredVisit(outcome=outcome, is_final=is_final)
 
 
 def is_unconfirmed(observation: Observation) -> bool:
@@ -286,3 +296,62 @@ def _write_load(connection: Connection, claim: Claim, observation: Observation, 
 def _add_keys(claim: Claim, rows: Iterable[Row]) -> Iterator[Mapping[str, Any]]:
     for row in rows:
         yield {**row, "crawl_id": claim.crawl_id, "visit_id": claim.visit_id}
+
+
+class Leases:
+    """Renews leases in a thread of its own: assembling a large page keeps the event loop busy for seconds."""
+
+    def __init__(self, engine: Engine, crawl: Crawl) -> None:
+        self._engine = engine
+        self._crawl = crawl
+        self._held: dict[object, tuple[Claim, float]] = {}
+        """The claim of each hold, and until when it is renewed, on the clock of time.monotonic.
+
+        A claim may be held twice: once its visit is stored,
+        the site may be claimed again as the same attempt.
+        """
+        self._changing = threading.Lock()
+        self._ended = threading.Event()
+        self._thread = concurrent.futures.ThreadPoolExecutor(1, "leases")
+        self._beating: concurrent.futures.Future[None] = concurrent.futures.Future()
+
+    def __enter__(self) -> Self:
+        """Begin to renew."""
+        self._beating = self._thread.submit(self._beat)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """End the renewals; the leases that are still held expire."""
+        self._ended.set()
+        self._thread.shutdown()
+
+    @contextlib.contextmanager
+    def hold(self, claim: Claim) -> Iterator[None]:
+        """Renew a claim's lease, for as long as its visit and the writing of it may take.
+
+        An error of the thread is raised here: from then on nothing would be renewed.
+        """
+        if self._beating.done():
+            self._beating.result()
+        hold = object()
+        with self._changing:
+            self._held[hold] = claim, time.monotonic() + lease_limit_s(self._crawl)
+        try:
+            yield
+        finally:
+            with self._changing:
+                del self._held[hold]
+
+    def _beat(self) -> None:
+        while not self._ended.wait(RENEW_S):
+            self._renew()
+
+    def _renew(self) -> None:
+        now = time.monotonic()
+        with self._changing:
+            held = list({claim for claim, until in self._held.values() if now < until})
+        # While the database is away nobody can claim; when it is back, the first to ask has the site.
+        with contextlib.suppress(DatabaseError):
+            renew_claims(self._engine, held)

@@ -16,10 +16,10 @@ from crawler.browser.log_events import describe_missing
 from crawler.browser.user_agent import Appearance
 from crawler.control.network import CrawlNetwork
 from crawler.control.resolvers import RESOLVERS_REMEDY
-from crawler.visit.observation import Observation
+from crawler.visit.attempt import Observation
 from crawler.visit.visit import visit_page
 from crawler.worker.claim_loop import ClaimLoop, Limits, Tally
-from crawler.worker.claims import Claim, Stored
+from crawler.worker.claims import Claim, StoredVisit
 from crawler.worker.surroundings import Surroundings
 from schema.tables import Crawl
 
@@ -41,7 +41,7 @@ class CrawlRun:
         crawl: Crawl,
         *,
         stop: asyncio.Event,
-        on_stored: Callable[[Claim, Observation, Stored], None],
+        on_stored: Callable[[Claim, Observation, StoredVisit], None],
         say: Callable[[str], None],
     ) -> Tally:
         """Run the claim loop with Chromium until `stop` is set or nothing is left to do."""

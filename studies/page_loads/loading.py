@@ -11,7 +11,7 @@ from typing import Any
 from tqdm import tqdm
 
 from crawler.browser.browser import Browser
-from crawler.visit.observation import Observation
+from crawler.visit.attempt import Observation
 from crawler.visit.visit import visit_page
 from replay.networks.profiles import Profile
 from studies.page_loads.networks import WINDOWS

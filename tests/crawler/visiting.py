@@ -8,7 +8,7 @@ from unittest import mock
 from crawler.browser.browser import Browser
 from crawler.capture.capture import Capture
 from crawler.visit import recorder
-from crawler.visit.observation import Observation
+from crawler.visit.attempt import Observation
 from crawler.visit.visit import SETTLE_S, visit_page
 from firstflight.settings import from_environment
 

@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 
 from crawler.campaign.plan import CrawlPlan, plan
 from crawler.sites.lists import Entry, Sites
-from crawler.visit.observation import WRITER_COLUMNS, Observation
+from crawler.visit.attempt import WRITER_COLUMNS, Observation
 from schema.crawls import CrawlName
 from schema.tables import Base, Connection, Crawl, Response, Visit
 from storage.bulk_copy import column_names

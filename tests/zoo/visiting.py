@@ -16,7 +16,7 @@ from playwright.async_api import Playwright, async_playwright
 from crawler.browser.browser import Browser
 from crawler.browser.logstream import read_clocks
 from crawler.capture.capture import capture_loopback
-from crawler.visit.observation import Observation
+from crawler.visit.attempt import Observation
 from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from tests.crawler.visiting import unhurried

@@ -18,7 +18,7 @@ from crawler.browser import processes
 from crawler.browser.browser import Browser
 from crawler.browser.driver import BROWSERS_EACH, Drivers, list_drivers
 from crawler.errors import LaunchFailed
-from crawler.visit.observation import BrowserDied
+from crawler.visit.attempt import BrowserDied
 from crawler.visit.visit import visit_page
 from tests.zoo.raw import RawWeb, html
 

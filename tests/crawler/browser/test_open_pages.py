@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crawler.browser.browser import Browser
-from crawler.visit.observation import Observation
+from crawler.visit.attempt import Observation
 from crawler.visit.visit import visit_page
 from tests.zoo.raw import RawWeb, html
 

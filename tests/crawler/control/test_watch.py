@@ -13,7 +13,7 @@ from sqlalchemy import Engine, text
 from crawler.control.network import NetworkFault
 from crawler.control.watch import DISPUTES, NOT_RESOLVED, Pacing, is_whole, list_unresolved, mark_network_down
 from crawler.errors import EgressUnavailable
-from crawler.visit.observation import Observation
+from crawler.visit.attempt import Observation
 from crawler.worker import claims
 from crawler.worker.claim_loop import QUEUE_EMPTY, STOPPED, TIME_OVER, Tally
 from schema.vocabulary import DISPUTED, UNCONFIRMED

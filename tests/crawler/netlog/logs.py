@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crawler.netlog.assembler import EVENTS, assemble
 from crawler.netlog.event import Event
 from crawler.netlog.lines import LineReader
-from crawler.visit.rows import VisitRows, make_rows
+from crawler.visit.rows import TrafficRows, make_rows
 
 LOGS = Path(__file__).parents[1] / "logs/netlog"
 NAMES = sorted(path.name.removesuffix(".json.gz") for path in LOGS.glob("*.json.gz"))
@@ -26,7 +26,7 @@ def recorded(name: str) -> tuple[Event[Any], ...]:
     return events
 
 
-def assemble_rows(log: Iterable[Event[Any]]) -> VisitRows:
+def assemble_rows(log: Iterable[Event[Any]]) -> TrafficRows:
     return make_rows(assemble(log), [], start_ms=0, salt=b"", error_name=str)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.netlog.assembler import Traffic, assemble
 from crawler.netlog.event import Event
-from crawler.visit.observation import Row
+from crawler.visit.row_values import Row
 from tests.crawler.netlog.logs import DAMAGE, LOGS, NAMES, assemble_rows, damage, recorded
 
 OVER_TCP = [name for name in NAMES if name != "h3"]

@@ -11,7 +11,7 @@ import pytest
 
 from crawler.netlog.assembler import Assembler
 from crawler.netlog.event import Event
-from crawler.visit.rows import VisitRows
+from crawler.visit.rows import TrafficRows
 from tests.crawler.netlog.logs import NAMES, assemble_rows, recorded
 
 OF_RESPONSE = (
@@ -29,14 +29,14 @@ CUTS = 25
 """Places at which each log is made to begin late."""
 
 
-def arrived(rows: VisitRows) -> collections.Counter[tuple[Any, ...]]:
+def arrived(rows: TrafficRows) -> collections.Counter[tuple[Any, ...]]:
     """Responses with a size."""
     return collections.Counter(
         tuple(row[name] for name in OF_RESPONSE) for row in rows.responses if row["wire_bytes"] is not None
     )
 
 
-def places(rows: VisitRows) -> set[tuple[Any, ...]]:
+def places(rows: TrafficRows) -> set[tuple[Any, ...]]:
     """Places of responses on their connections, as far as they are known."""
     ports = {row["id"]: row["local_port"] for row in rows.connections}
     return {
@@ -47,7 +47,7 @@ def places(rows: VisitRows) -> set[tuple[Any, ...]]:
 
 
 @cache
-def without_each_beginning(name: str) -> list[tuple[Event[Any], VisitRows]]:
+def without_each_beginning(name: str) -> list[tuple[Event[Any], TrafficRows]]:
     """Rows of the log without one of its beginnings, for each in turn."""
     log = recorded(name)
     return [

@@ -13,7 +13,7 @@ from playwright.async_api import async_playwright
 
 from crawler.browser.browser import Browser
 from crawler.capture.capture import Capture, capture_loopback
-from crawler.visit.observation import Observation
+from crawler.visit.attempt import Observation
 from crawler.visit.visit import visit_page
 from firstflight.settings import from_environment
 from tests.circles import ALL

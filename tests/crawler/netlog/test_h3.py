@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from crawler.visit.observation import Observation
+from crawler.visit.attempt import Observation
 from tests.crawler.netlog.h3_page import HOST, HOSTS
 from tests.crawler.visiting import visit_hosts
 from tests.zoo.serving.packets import CLEAN, Path

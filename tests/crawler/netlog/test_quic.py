@@ -12,7 +12,7 @@ from crawler.netlog.assembler import assemble
 from crawler.netlog.event import Event
 from crawler.netlog.http3 import Http3Stream
 from crawler.ranges import Ranges
-from crawler.visit.rows import VisitRows
+from crawler.visit.rows import TrafficRows
 from tests.crawler.netlog.logs import DAMAGE, LOGS, assemble_rows, damage, recorded
 
 
@@ -165,7 +165,7 @@ def test_a_webtransport_session_is_a_connection_whose_streams_belong_to_no_respo
     assert rows.coverage == 1
 
 
-def assert_possible(rows: VisitRows) -> None:
+def assert_possible(rows: TrafficRows) -> None:
     for row in rows.responses:
         assert (row["wire_bytes"] is None) == (row["wire_bytes_unknown"] is not None)
         assert row["body_bytes"] is None or 0 <= row["body_bytes"] <= row["wire_bytes"]

@@ -80,7 +80,7 @@ def test_a_site_that_answered_by_https_is_not_tried_by_http() -> None:
 def test_a_document_that_is_missing_in_the_log_makes_the_recording_incomplete() -> None:
     attempt = ended("https", None)
     attempt.document = shown()
-    seen = attempt.observation(salt=b"", error_name=str)
+    seen = attempt.make_observation(salt=b"", error_name=str)
     assert (seen.visit["outcome"], seen.visit["main_response_id"]) == ("crash", None)
 
 
@@ -96,7 +96,7 @@ def test_a_document_that_its_own_page_gave_up_is_aborted_and_not_a_bad_response(
     exchange.status, exchange.message = 200, MessageReader()
     exchange.message.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\n<script>location = '/'</script>")
     attempt.document = shown()
-    seen = attempt.observation(salt=b"", error_name={number: name}.__getitem__)
+    seen = attempt.make_observation(salt=b"", error_name={number: name}.__getitem__)
     assert (seen.visit["outcome"], seen.visit["status"]) == (outcome, 200)
 
 
@@ -119,7 +119,7 @@ def test_paints_are_stored_on_the_clock_of_the_visit() -> None:
         LARGEST_PAINT: attempt.started_at.timestamp() + 1.5,
     }
     columns = ("first_paint_us", "first_contentful_paint_us", "largest_contentful_paint_us")
-    visit = attempt.observation(salt=b"", error_name=str).visit
+    visit = attempt.make_observation(salt=b"", error_name=str).visit
     assert [visit[column] for column in columns] == [250_000, None, 1_500_000]
 
 
@@ -148,7 +148,7 @@ def test_without_time_left_for_http_a_refusal_by_https_does_not_decide(
 ) -> None:
     attempt = ended("https", error)
     attempt.end_without_time()
-    assert attempt.observation(salt=b"", error_name=str).visit["outcome"] == outcome
+    assert attempt.make_observation(salt=b"", error_name=str).visit["outcome"] == outcome
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import asyncio
 import pytest
 
 from crawler.netlog.requests import BOT_WALL_HEADERS
+from crawler.visit.attempt import Observation
 from crawler.visit.bot_walls import CONSENTS, WALLS, HeaderMark, recognise
-from crawler.visit.observation import Observation
 from schema import vocabulary as schema
 from tests.crawler.visiting import visit_hosts
 from tests.zoo.raw import Answer, RawWeb, answer, html

@@ -18,7 +18,7 @@ import pytest
 import crawler.browser.browser
 from crawler.browser.browser import Browser
 from crawler.browser.processes import own_memory_bytes
-from crawler.visit.observation import BrowserDied, Observation
+from crawler.visit.attempt import BrowserDied, Observation
 from crawler.visit.recorder import CLEANUP_S
 from crawler.visit.visit import visit_page
 from tests.crawler.visit.hostile_cases import CASES, CHOSEN

@@ -9,9 +9,8 @@ from typing import Any, cast
 import pytest
 
 from crawler.browser.browser import Browser
-from crawler.visit.links import choose_inner_pages
-from crawler.visit.observation import BrowserDied, Observation
-from crawler.visit.visit import visit_page, visit_site
+from crawler.visit.attempt import BrowserDied, Observation
+from crawler.visit.visit import choose_inner_pages, visit_page, visit_site
 from tests.crawler.visiting import AMPLE_S
 from tests.factories.made_up_visits import observation
 from tests.zoo.raw import RawWeb, html

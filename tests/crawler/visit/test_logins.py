@@ -7,7 +7,7 @@ import asyncio
 
 import pytest
 
-from crawler.visit.observation import Observation
+from crawler.visit.attempt import Observation
 from localweb.serving.handler import Handler, Reply, ServedRequest
 from tests.crawler.visiting import visit_hosts
 from tests.zoo.replies import answer, page, redirect_with_body

@@ -4,7 +4,7 @@ import pytest
 from playwright.async_api import Error, TimeoutError  # noqa: A004  # Playwright's own
 
 from crawler import errors
-from crawler.visit.navigation import NET_ERRORS, translate_error
+from crawler.visit.recorder import NET_ERRORS, translate_error
 from schema.vocabulary import OUTCOMES
 
 

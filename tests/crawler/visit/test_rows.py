@@ -12,8 +12,7 @@ from crawler.netlog.exchange import Exchange
 from crawler.netlog.http1 import MessageReader
 from crawler.netlog.quic import QuicTransport
 from crawler.netlog.tcp import TcpTransport
-from crawler.visit.response_rows import match_requests
-from crawler.visit.rows import VisitRows, add_reused, first_flight_columns, make_rows
+from crawler.visit.rows import TrafficRows, add_reused, first_flight_columns, make_rows, match_requests
 from schema.vocabulary import INITIAL_WINDOW_UNKNOWN
 
 CLIENT, SERVER = pack_end("192.0.2.1", 50_000), pack_end("192.0.2.2", 80)
@@ -212,7 +211,7 @@ def test_a_request_that_is_sent_again_is_one_request_of_the_page() -> None:
     }
 
 
-def counted(passed_on: int, *, finished: bool = True, coding: str = "", **fields: Any) -> VisitRows:
+def counted(passed_on: int, *, finished: bool = True, coding: str = "", **fields: Any) -> TrafficRows:
     """Rows of a complete response of 10 bytes of body, of which so many were passed on to the page."""
     response = exchange("https://a.test/x", "empty", finished=finished, decoded_bytes=passed_on, **fields)
     response.response_headers |= {"content-encoding": coding} if coding else {}
@@ -238,7 +237,7 @@ def counted(passed_on: int, *, finished: bool = True, coding: str = "", **fields
     ],
 )
 def test_what_the_page_got_of_a_body_that_is_not_encoded_is_the_body(
-    rows: VisitRows, decoded_bytes: int | None, missing_bytes: int
+    rows: TrafficRows, decoded_bytes: int | None, missing_bytes: int
 ) -> None:
     (row,) = rows.responses
     assert (row["body_bytes"], row["decoded_bytes"]) == (10, decoded_bytes)

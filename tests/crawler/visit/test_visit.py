@@ -12,7 +12,7 @@ import pytest
 
 from crawler.browser.browser import DATA_LIMIT_BYTES, Browser
 from crawler.errors import BrowserMissing
-from crawler.visit.observation import WRITER_COLUMNS, BrowserDied, Observation
+from crawler.visit.attempt import WRITER_COLUMNS, BrowserDied, Observation
 from crawler.visit.recorder import Recorder
 from crawler.visit.visit import visit_page
 from localweb.faults import Fault

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from crawler.browser.browser import Browser
 from crawler.browser.identity import Identity
-from crawler.visit.observation import Observation
+from crawler.visit.attempt import Observation
 from crawler.worker.claim_loop import ClaimLoop, Tally
 from schema.tables import Crawl
 from tests.factories.made_up_visits import observation

@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Engine, text
 
-from crawler.visit.observation import Observation
+from crawler.visit.attempt import Observation
 from crawler.worker import claims
 from crawler.worker.claims import Claim
 from schema.tables import Crawl
@@ -29,7 +29,9 @@ def claim(engine: Engine, crawl: Crawl, owner: str = "me") -> Claim:
     return ours
 
 
-def store(engine: Engine, crawl: Crawl, *observations: Observation, owner: str = "me") -> list[claims.Stored]:
+def store(
+    engine: Engine, crawl: Crawl, *observations: Observation, owner: str = "me"
+) -> list[claims.StoredVisit]:
     """Store a visit a claim, in the order of claims."""
     return [claims.store_visit(engine, crawl, claim(engine, crawl, owner), seen) for seen in observations]
 

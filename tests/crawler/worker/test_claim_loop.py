@@ -13,7 +13,7 @@ from sqlalchemy import Engine, text
 from crawler.browser.browser import Browser
 from crawler.browser.identity import Identity
 from crawler.errors import BrowserMissing, LaunchFailed
-from crawler.visit.observation import BrowserDied, Observation
+from crawler.visit.attempt import BrowserDied, Observation
 from crawler.worker import claims
 from crawler.worker.claim_loop import (
     DIED,
@@ -73,7 +73,7 @@ def test_a_visit_is_written_while_the_next_page_loads(
     next_loads = threading.Event()
     store = claims.store_visit
 
-    def waiting(*args: Any) -> claims.Stored:
+    def waiting(*args: Any) -> claims.StoredVisit:
         assert next_loads.wait(60), "the next visit did not begin before the first was written"
         return store(*args)
 

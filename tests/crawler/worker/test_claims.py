@@ -46,7 +46,7 @@ def test_a_visit_is_stored_to_the_last_column(database: Engine) -> None:
     crawl = plan_crawl(database)
     ours = claim(database, crawl)
     seen = observation(responses=3, path="/ü\ufffd漢'\"\\")
-    assert claims.store_visit(database, crawl, ours, seen) == claims.Stored(outcome="ok", is_final=True)
+    assert claims.store_visit(database, crawl, ours, seen) == claims.StoredVisit(outcome="ok", is_final=True)
     assert select_row(database, "SELECT * FROM visit") == {
         **seen.visit, "crawl_id": crawl.id, "id": 1001, "rank": 1, "host": "s1.test", "attempt": 1,
         "is_final": True, "owner": "me", "page_kind": "home", "load": 1, "is_covered": True,

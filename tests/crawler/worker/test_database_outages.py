@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from sqlalchemy import Engine, text
 
-from crawler.visit.observation import Observation
+from crawler.visit.attempt import Observation
 from crawler.worker.claim_loop import QUEUE_EMPTY, Limits, Tally
 from storage.engine import DatabaseError
 from tests.crawler.worker.played_browsers import Browsers, fine, run, sites, visits

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, text
 
-from crawler.visit.observation import Observation
+from crawler.visit.attempt import Observation
 from crawler.worker import claims
 from crawler.worker.claim_loop import QUEUE_EMPTY, Tally
-from crawler.worker.leases import Leases
+from crawler.worker.claims import Leases
 from tests.crawler.worker.played_browsers import Browsers, run
 from tests.factories.made_up_visits import observation, plan_crawl
 
@@ -32,7 +32,7 @@ def test_a_slow_visit_keeps_its_claim_beyond_the_lease(
         return observation()
 
     monkeypatch.setattr(claims, "LEASE_S", 3.0)  # a busy machine may renew it two seconds late
-    monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.2)
+    monkeypatch.setattr("crawler.worker.claims.RENEW_S", 0.2)
     crawl = plan_crawl(database_18, sites=1)
     assert run(database_18, crawl, Browsers(slow)) == Tally(ended=QUEUE_EMPTY, visits=1, final=1)
 
@@ -47,7 +47,7 @@ def test_a_visit_that_hangs_loses_its_claim(database_18: Engine, monkeypatch: py
 
     monkeypatch.setattr(claims, "LEASE_S", 0.6)
     monkeypatch.setattr(claims, "MARGIN_S", 0.0)
-    monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.2)
+    monkeypatch.setattr("crawler.worker.claims.RENEW_S", 0.2)
     crawl = plan_crawl(database_18, sites=1, budget_s=1.0)
     assert run(database_18, crawl, Browsers(hangs), browsers=1) == Tally(ended=QUEUE_EMPTY, lost=1)
 
@@ -59,7 +59,7 @@ def test_a_claim_that_is_held_twice_is_renewed_until_both_have_ended(
         with database_18.connect() as connection:
             return connection.scalar(text("SELECT lease_expires_at FROM site"))
 
-    monkeypatch.setattr("crawler.worker.leases.RENEW_S", 0.05)
+    monkeypatch.setattr("crawler.worker.claims.RENEW_S", 0.05)
     crawl = plan_crawl(database_18, sites=1)
     claim = claims.claim_site(database_18, crawl, owner="us")
     assert claim is not None

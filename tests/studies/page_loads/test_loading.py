@@ -4,7 +4,7 @@ import dataclasses
 import json
 from pathlib import Path
 
-from crawler.visit.observation import Observation
+from crawler.visit.attempt import Observation
 from studies.page_loads.loading import ATTEMPTS, RealLoad, Step, fault, left, read_loads, steps, times
 from studies.page_loads.networks import NETWORKS, WINDOWS
 
