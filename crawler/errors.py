@@ -53,7 +53,7 @@ class EgressUnavailable(CrawlerError):
 
 
 class GuardEnded(EgressUnavailable):
-    """The guard process ended or does not answer; browsers reach nothing any more."""
+    """The guard process ended or does not answer; browsers can no longer reach anything."""
 
     def __init__(self, message: str = "the address guard ended under the crawl: run it again") -> None:
         super().__init__(message)

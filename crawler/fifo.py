@@ -86,7 +86,7 @@ class Drain:
                     self._pause()
 
     def _keep_bug(self, _: object, bug: BaseException | None, __: object) -> bool:
-        """Keep an exception for `check`, which raises it where a caller sees it."""
+        """Keep an exception, which `check` raises where a caller sees it."""
         self._bug = bug
         return True
 

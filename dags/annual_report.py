@@ -44,7 +44,7 @@ VARIABLES = {
 
 
 def variables(*names: str) -> dict[str, str]:
-    """Return the variables of a step, which are those alone that are known by then."""
+    """Return the environment variables of a step: only those that are known when it starts."""
     return {name: VARIABLES[name] for name in names}
 
 
@@ -100,13 +100,14 @@ PARAMETERS = {
 
 
 def limit_replay(context: Mapping[str, Any]) -> None:
-    """Give the replay twice its budget, as on a core that it shares, and half an hour."""
+    """Limit the replay to twice its budget, since it shares its core, and half an hour more."""
     minutes = context["params"]["budget_minutes"] + ARMS_MINUTES * context["params"]["arms"]
     context["ti"].task.execution_timeout = datetime.timedelta(minutes=2 * minutes + 30)
 
 
 def limit_confirmation(context: Mapping[str, Any]) -> None:
-    """Give the loads of both lists twice their budgets, as on a core that they share, and half an hour."""
+    """Limit the loads of both lists to twice their budgets, since they share a core, and half an hour
+    more."""
     minutes = 2 * context["params"]["confirming_minutes"]
     context["ti"].task.execution_timeout = datetime.timedelta(minutes=2 * minutes + 30)
 

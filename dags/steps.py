@@ -26,12 +26,12 @@ ALERT_WITHIN_S = 60
 
 
 def send_alert(text: str) -> None:
-    """Send a message to where alerts go; where nothing is set or it fails, the log says so."""
+    """Send a message to the operator's alert address; without one, or if sending fails, the log says so."""
     subprocess.run([os.environ["FIRSTFLIGHT_BIN"], "alert", text], timeout=ALERT_WITHIN_S, check=False)
 
 
 def report_failure(context: Mapping[str, Any]) -> None:
-    """Report a failed task in its log, and to where alerts go."""
+    """Report a failed task in its log and by an alert."""
     step = context["ti"]
     facts = {"dag": step.dag_id, "task": step.task_id, "run": step.run_id, "tries": step.try_number}
     print("failed:", json.dumps(facts))
@@ -39,7 +39,7 @@ def report_failure(context: Mapping[str, Any]) -> None:
 
 
 def report_missed_deadline(context: Mapping[str, Any], what: str) -> None:
-    """Report to where alerts go that a run is not over by its deadline."""
+    """Send an alert that a run has not ended by its deadline."""
     run = context["dag_run"]
     send_alert(f"{what}: the run {run['dag_run_id']} of {run['dag_id']} is not over by its deadline")
 
@@ -80,7 +80,8 @@ QUICK_S = 300
 
 
 class Repeated(BashOperator):  # type: ignore[misc]  # Airflow is not in our environment
-    """A command that is run again, without a failure and without a try, as long as it ends with AGAIN."""
+    """A command that is run again as long as it ends with AGAIN, without a failure and without using up a
+    try."""
 
     def __init__(self, *, again_after: datetime.timedelta, **options: Any) -> None:  # noqa: ANN401  # Airflow's
         """Run the command again after a time, in which other tasks have the worker."""
@@ -88,7 +89,7 @@ class Repeated(BashOperator):  # type: ignore[misc]  # Airflow is not in our env
         self.again_after = again_after
 
     def execute(self, context: Mapping[str, Any]) -> Any:  # noqa: ANN401  # Airflow's
-        """Run the command, and have the task scheduled again if it ends with AGAIN."""
+        """Run the command; schedule the task again if it ends with AGAIN."""
         try:
             return super().execute(context)
         except AirflowSkipException:

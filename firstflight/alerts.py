@@ -24,18 +24,18 @@ WITHIN_S = 30.0
 SUBJECT_CHARACTERS = 100
 
 EVERY_S = 60.0
-"""Seconds between two looks at Prometheus, which evaluates its rules as often."""
+"""Interval of requests to Prometheus, in seconds: the interval in which it evaluates its rules."""
 
 FORMS = "https://HOST/PATH, or smtp://USER:PASSWORD@HOST:PORT/NAME@EXAMPLE.ORG"
 
 
 class AlertError(Exception):
-    """The URL is none that alerts can go to, or the message was not taken; no password is in the text."""
+    """Alerts cannot go to the URL, or the message was refused; the text holds no password."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Place:
-    """Where alerts go."""
+    """A destination of alerts."""
 
     url: urllib.parse.SplitResult
 
@@ -46,7 +46,7 @@ class Place:
 
     @property
     def recipient(self) -> str:
-        """Whom mail is for."""
+        """Recipient of mail."""
         return urllib.parse.unquote(self.url.path.lstrip("/"))
 
     def send(self, text: str) -> None:
@@ -97,7 +97,8 @@ class Place:
 
 
 def find_place(url: str) -> Place:
-    """Return the place that a URL names; AlertError, without the URL, if it names none."""
+    """Return the destination that a URL names; AlertError, which does not repeat the URL, if it names
+    none."""
     try:
         place = Place(urllib.parse.urlsplit(url))
         port = place.url.port

@@ -284,7 +284,7 @@ def check_signatures(settings: Settings) -> Finding:
 
 
 def check_alerts(settings: Settings) -> Finding:
-    """Check that somebody is told when a task fails or a release is late."""
+    """Check that alerts of failed tasks and late releases have a destination."""
     name = "alerts"
     if settings.alerts is None:
         return Finding(name, "warning", "go nowhere", "set FIRSTFLIGHT_ALERTS, then try `firstflight alert`")

@@ -66,7 +66,6 @@ class ClientBound:
         self._has_warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI."""
         if scope["type"] == "http" and scope["client"]:
             scope["peer"] = scope["client"]
             await self._named(scope, receive, send)
@@ -99,7 +98,7 @@ class ClientBound:
         await self.app(scope, receive, send)
 
     def watch(self) -> None:
-        """Look at the connections in a thread of its own, for as long as the process runs."""
+        """Check the connections in a thread of its own, for as long as the process runs."""
 
         def look() -> None:
             while True:

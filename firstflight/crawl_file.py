@@ -99,7 +99,7 @@ class CrawlFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only
     gate: Annotated[Bounds, Meta(description="Bounds of a crawl that may be sealed.")] = Bounds()
 
     def __post_init__(self) -> None:
-        """Raise ValueError, which names the field, for a value that is none."""
+        """Raise ValueError, which names the field, for an invalid value."""
         if self.device not in DEVICES:
             raise ValueError(f"device: it is one of {', '.join(DEVICES)}, not {self.device}")
         bounds = {f"gate.{name}": value for name, value in msgspec.structs.asdict(self.gate).items()}

@@ -67,7 +67,7 @@ class Survey:
 
     @property
     def anything(self) -> bool:
-        """True if there is something to erase."""
+        """True if there is anything to erase."""
         return bool(self.crawls or self.releases or self.derived or self.lists)
 
 
@@ -172,7 +172,7 @@ def _withdraw_releases(where: ErasurePlaces, site: ErasedSite, holding: list[Rel
 
 
 def _withdraw_from_store(root: Path, store: str) -> Iterator[str]:
-    """Publish new versions before withdrawing old ones."""
+    """Publish the new versions, then withdraw the old ones."""
     withdrawn = [version for version in iter_versions(root) if isinstance(version, Withdrawn)]
     for name in dict.fromkeys(version.crawl for version in withdrawn):
         versions = [version.version for version in withdrawn if version.crawl == name]

@@ -37,7 +37,6 @@ class LazyGroup(click.Group):
         params: list[click.Parameter],
         context_settings: MutableMapping[str, object] | None = None,
     ) -> None:
-        """Take the places in the order in which the help lists the commands."""
         super().__init__(
             name,
             Imported(places),
@@ -48,7 +47,6 @@ class LazyGroup(click.Group):
         )
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
-        """Return the commands in the order of their places."""
         return list(self.commands)
 
     def resolve_command(

@@ -45,7 +45,7 @@ class Settings:
     """True if the service replays pages that its readers give (/lab)."""
 
     bar_file: Path | None = None
-    """File that gets how far a command is, in place of a progress bar on a terminal."""
+    """File for a command's progress, in place of a bar on a terminal."""
 
     canaries: str | None = None
     """Ids and URLs of canaries, comma-separated; None for the default ones (crawler.control.canaries)."""
@@ -61,7 +61,7 @@ class Settings:
     """Token of Cloudflare's API, for Radar's list of sites."""
 
     alerts: str | None = None
-    """URL of the place where alerts go (firstflight.alerts)."""
+    """URL that alerts are sent to (firstflight.alerts)."""
 
     publish_url: str | None = None
     """URL of the store to which releases are published."""
@@ -101,7 +101,7 @@ class Settings:
         return () if self.citation is None else authors_in(self.citation)
 
     blocked_networks: str = ""
-    """Networks that no page may reach besides those that none ever may, as the operator wrote them."""
+    """Networks that pages must not reach besides the built-in ones, as the operator wrote them."""
 
     @property
     def releases(self) -> Path:
@@ -138,7 +138,7 @@ class Settings:
 
     @property
     def progress(self) -> Path:
-        """Folder of what crawls under way tell, a file each."""
+        """Folder of the progress of crawls, one file a crawl."""
         return self.data_dir / "progress"
 
     @property

@@ -38,7 +38,7 @@ FolderKind = Literal["stage", "part", "report", "withdrawal", "erratum"]
 Kind = Literal["erasure", "database", "release", "population"] | FolderKind
 
 What = Literal["database", "release", "replay", "report", "erratum", "population"]
-"""A group of stored things that can be verified by itself."""
+"""A kind of stored things that can be verified by itself."""
 
 WHATS: tuple[What, ...] = get_args(What)
 
@@ -61,7 +61,6 @@ class Item:
     """The checks of a release or of a crawl in the database, in their order."""
 
     def __str__(self) -> str:
-        """Return the line that a command prints."""
         verdict = "ok" if self.state == "ok" else self.state.upper()
         signed = f" [{self.signature}]" if self.signature else ""
         return f"{verdict:9} {self.kind} {self.name}: {self.said}{signed}"
@@ -69,14 +68,14 @@ class Item:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Verification:
-    """The verification of one stored thing; calling it gives a verdict whatever state the thing is in."""
+    """The verification of one stored thing; calling it returns a verdict, whatever the state of the thing."""
 
     kind: Kind
     name: str
     judge: Callable[[], Item]
 
     def __call__(self) -> Item:
-        """Verify it. What cannot be read is damaged, and keeps nothing else from being verified."""
+        """Verify it. What cannot be read is damaged, and does not keep anything else from being verified."""
         try:
             item = self.judge()
         except DAMAGE as exc:

@@ -44,7 +44,6 @@ def arrow_fields(columns: dict[str, str]) -> list[pa.Field]:
 
 
 def _schema(table: str, key: Sequence[pa.Field] = ()) -> pa.Schema:
-    """Return the declared columns of a table after those of its key."""
     return pa.schema([*key, *arrow_fields(DECLARED[table])], metadata={"table": table})
 
 

@@ -32,7 +32,7 @@ DECLARED: dict[str, dict[str, Any]] = tomllib.loads(
 
 
 def notes_of(form: str) -> Notes:
-    """Return what `recorded.toml` says of a form, and of what it is like."""
+    """Return the notes on a form of recording, with those of the form that it builds on."""
     return msgspec.convert(_declared(form), Notes)
 
 
@@ -42,7 +42,7 @@ def _declared(form: str) -> dict[str, Any]:
 
 
 def merge(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the base with what is `own` in its place or beside it, at any depth.
+    """Return `base` with the values of `own` added, or in place of its own, at any depth.
 
     >>> merge({"a": {"b": 1, "c": 2}}, {"a": {"c": 3}})
     {'a': {'b': 1, 'c': 3}}

@@ -35,7 +35,6 @@ class Signature:
     """The signer if the signature is good; the reason if it is bad."""
 
     def __str__(self) -> str:
-        """Return the result in words."""
         return {
             "unsigned": "unsigned",
             "good": f"signed by {self.detail}",

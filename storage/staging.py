@@ -99,7 +99,7 @@ def put_new(folder: Path) -> Iterator[Path]:
 
 
 def _settle(folder: Path) -> None:
-    """Write a new folder to the disk itself, before anything is removed for it; others may read it."""
+    """Write a new folder to the disk itself, before it replaces anything; others may read it."""
     for path in [*folder.rglob("*"), folder]:
         if path.is_symlink():
             continue

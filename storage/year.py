@@ -1,4 +1,5 @@
-"""The crawls of a year, which a report needs to know before it is made."""
+"""The crawls of a year: the months that are planned and sealed, and the newest crawl, which a report is made
+from."""
 
 import dataclasses
 import datetime

@@ -1,4 +1,5 @@
-"""Playwright's driver: a Node process that browsers share, replaced when it dies or has grown."""
+"""Playwright's driver: a Node process that several browsers share, replaced when it dies or takes too much
+memory."""
 
 import asyncio
 import contextlib
@@ -48,7 +49,8 @@ class _Driver:
 
 
 class Drivers:
-    """Lends one driver to all browsers that start while it is fit; it ends with the last of them."""
+    """Lends one driver to the browsers that start while it may start more; the driver ends with the last of
+    them."""
 
     def __init__(self, say: Callable[[str], None] = lambda _: None) -> None:
         self._say = say
@@ -56,7 +58,6 @@ class Drivers:
         self._starting = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
-        """Begin; a driver starts with the first browser."""
         asyncio.get_running_loop().set_exception_handler(_report_unawaited)
         return self
 
@@ -127,8 +128,8 @@ def list_drivers() -> list[int]:
 
 
 def _report_unawaited(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report what nobody awaited, but not the two exceptions that a dead driver leaves
-    besides the error of every call.
+    """Report errors that nobody awaited, except two that a dead driver leaves besides the error of every
+    call.
 
     One is Playwright's own, the other that of the pipe,
     if something was written to it since (before Python 3.13).

@@ -22,7 +22,7 @@ OPTIONS = ("--headless", f"--user-data-dir={box.PROFILE}", "--dump-dom", "about:
 
 
 def list_missing_events(chromium: Path) -> list[str]:
-    """Start Chromium in a box, on an empty page, and return the wanted events that its log does not have.
+    """Start Chromium in a box on an empty page, and return the wanted events that its log lacks.
 
     Raises LaunchFailed if it writes no log.
     """
@@ -51,5 +51,5 @@ def list_missing_events(chromium: Path) -> list[str]:
 
 
 def describe_missing(missing: list[str]) -> str:
-    """Say which events are missing, and what that means."""
+    """Return a warning that names the missing events and their consequence."""
     return f"the browser's log has no {', '.join(missing)}: what is read from there stays null"

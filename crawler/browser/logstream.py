@@ -30,7 +30,8 @@ FIRST_LINE_S = 30.0
 
 READINGS = 10
 APART_NS = 50_000
-"""Most readings of two clocks, and the nanoseconds between them that are short enough."""
+"""Maximum number of readings of the two clocks, and the time between two readings that is short enough, in
+nanoseconds."""
 
 
 def now_ms() -> int:

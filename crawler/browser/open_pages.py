@@ -1,4 +1,4 @@
-"""Empty pages of a browser, of which the next is opened while the page before it is waited for."""
+"""Opens empty pages of a browser ahead of their use: the next one while the page before is being visited."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ from crawler.devtools.document import LARGEST_PAINT
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OpenPage:
-    """An empty page in a fresh profile, whose events are sent."""
+    """An empty page in a fresh profile, whose DevTools events are passed on."""
 
     context: BrowserContext
     page: Page
@@ -51,7 +51,7 @@ class OpenPages:
             self._next = asyncio.ensure_future(self._open())
 
     async def take(self) -> OpenPage:
-        """Return the prepared page, or a new one if there is none that is of use; raises PlaywrightError."""
+        """Return the prepared page, or a new one if the prepared page is unusable; raises PlaywrightError."""
         prepared, self._next = self._next, None
         if prepared is None:
             return await self._open()
@@ -89,6 +89,6 @@ class OpenPages:
 
 
 async def close_quietly(opened: BrowserContext | Page) -> None:
-    """Close a profile or a page, which may be gone."""
+    """Close a profile or a page; one that is gone already is no error."""
     with contextlib.suppress(PlaywrightError):
         await opened.close()

@@ -81,14 +81,13 @@ NO_WORK = ThreadWork(0, 0)
 
 
 class WorkMeter:
-    """Reads what those threads of a browser have to do that lead from one response to the next request.
+    """Measures how long a browser's threads have work to do between a response and the next request.
 
     They are the main threads of `root` and all processes below it, and the threads of NAMES. On a kernel that
     does not tell (CONFIG_SCHED_INFO, CONFIG_PROC_CHILDREN) they have nothing to do.
     """
 
     def __init__(self, root: int) -> None:
-        """Take the first reading."""
         self._root = root
         self._readings: list[tuple[int, dict[int, ThreadWork]]] = []
         self.is_ready = False
@@ -121,7 +120,7 @@ class WorkMeter:
         return max((work.waited_ns for work in self._compare(self._readings[0][1])), default=0) // MS
 
     def _compare(self, before: dict[int, ThreadWork]) -> list[ThreadWork]:
-        """Return what each thread has had to do from a reading until the last."""
+        """Return the work of each thread between a reading and the last."""
         _, last = self._readings[-1]
         return [
             ThreadWork(*(late - early for late, early in zip(work, before.get(thread, NO_WORK), strict=True)))

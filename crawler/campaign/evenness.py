@@ -1,5 +1,5 @@
-"""Tests whether failures cluster in time, on a machine or in a process, as failures of sites themselves would
-not.
+"""Tests whether failures cluster in time, on a machine or in a process: failures of the sites themselves
+would not.
 
 A site counts at the time and place of its first conclusive visit, and as failed if its final visit failed:
 retries come last and are made of failed sites alone, so their times mean nothing. Sites are claimed in the
@@ -26,17 +26,18 @@ class Evenness:
     """False-positive rate: the share of crawls refused although their sites fail independently of each other.
     It is divided by the number of comparisons (Bonferroni)."""
     times: float = 2.0
-    """Least ratio of the failed share to that of the rest; a drift with rank stays below."""
+    """Minimum ratio of the failed share to that of the rest; a drift of failures with rank stays below it."""
     points: float = 0.15
-    """Least difference of the two shares; a drift with rank stays below."""
+    """Minimum difference of the two shares; a drift of failures with rank stays below it."""
     smallest: int = 8
-    """Visits of the shortest window; each further length is double, up to half of the crawl."""
+    """Visits of the shortest window; each longer window is double, up to half of the crawl."""
     around: int = 4
-    """Span that a window is compared with on each side, in lengths of the window."""
+    """Visits on each side that a window is compared with, in lengths of the window."""
     usual_times: float = 1.5
-    """Least ratio of the unresolved share to that of the crawl before; lists change less in a month."""
+    """Minimum ratio of the unresolved share to that of the crawl before; lists change less in a month."""
     recovered: float = 0.02
-    """Share of names that resolve at a later attempt alone, which sites' own nameservers may cause."""
+    """Share of names that first do not resolve and later do, up to which the sites' own nameservers may be at
+    fault."""
 
 
 EVENNESS = Evenness()
@@ -58,7 +59,7 @@ class FirstVisit:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a crawl, and the sites that it is compared with."""
+    """A part of a crawl, and the sites that the part is compared with."""
 
     what: str
     sites: int
@@ -84,7 +85,6 @@ class Excess:
     did: str
 
     def __str__(self) -> str:
-        """Describe the excess in words."""
         part = self.part
         return (
             f"{part.failed:,} of {part.sites:,} sites {self.did} {part.what}, and {part.rest_failed:,} of "
@@ -94,7 +94,8 @@ class Excess:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Usual:
-    """Names that did not resolve in the crawl before of the same list, among the ranks that both visited."""
+    """Names that did not resolve in the previous crawl of the same list, among the ranks that both crawls
+    visited."""
 
     crawl: str
     sites: int
@@ -121,8 +122,8 @@ def find_excesses(sites: Sequence[FirstVisit], rule: Evenness = EVENNESS) -> lis
 def find_unresolved_excesses(
     sites: Sequence[FirstVisit], usual: Usual | None, rule: Evenness = EVENNESS
 ) -> Iterator[Excess | str]:
-    """Find lanes whose names resolved less than those of the others, a share above the usual one, and
-    scattered failures.
+    """Find three kinds of resolver faults: lanes whose names resolved less often than those of the other
+    lanes, a share of unresolved names above that of the crawl before, and failures scattered over all lanes.
 
     The last are names that resolve at a later attempt: a resolver that fails in a share p of its answers
     shows them in a share p (1 - p) of the sites, and leaves p² of the sites without an address after two
@@ -156,7 +157,7 @@ def find_unresolved_excesses(
 
 
 def _windows(sites: Sequence[FirstVisit], rule: Evenness) -> Iterator[Part]:
-    """Make windows of doubling lengths; each begins a quarter of its length after the one before."""
+    """Make windows of doubling lengths, each beginning a quarter of its length after the previous one."""
     failed = [0, *itertools.accumulate(site.failed for site in sites)]
     size = rule.smallest
     while size <= len(sites) // 2:

@@ -28,7 +28,7 @@ from storage.crawls import crawls
 from storage.progress import Bound
 
 LEAST = frozenset({"visited", "answered", "covered"})
-"""Bounds that a crawl must reach; the others it must not exceed."""
+"""Bounds that are minimums; all other bounds are maximums."""
 
 UNRESOLVED = frozenset({DNSError.outcome})
 """Outcomes of sites whose name did not resolve."""
@@ -96,7 +96,8 @@ class Ends:
     """Final visits that are ok and have a known coverage."""
     ok_covered: int
     disputed: int = 0
-    """Final visits whose site's name did not resolve, though another resolver knows it, or none told."""
+    """Final visits whose site's name did not resolve, although another resolver knows the name, or because no
+    other resolver answered."""
 
     @property
     def visited(self) -> int:

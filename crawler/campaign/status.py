@@ -42,11 +42,11 @@ class Status:
     repeat_loads: int
     inner_pages: int
     walls: dict[str, int]
-    """Final visits by the bot wall that was recognised."""
+    """Final visits by recognised bot wall."""
     consents: dict[str, int]
-    """Final visits by the consent platform that was recognised."""
+    """Final visits by recognised consent platform."""
     packets: PacketAudit
-    """Audit of connections by their packets, of a sample if they are many."""
+    """Comparison of received bytes with captured packets, of a sample of the connections if they are many."""
     uncovered: int
     """Visits with less than schema.vocabulary.COVERAGE_FLOOR of their bytes accounted for."""
     log_lines_lost: int | None
@@ -156,7 +156,8 @@ def _count_responses(connection: Connection, crawl: Crawl) -> tuple[int | None, 
 
 
 def _audit_packets(connection: Connection, crawl: Crawl) -> PacketAudit:
-    """Audit the connections, of which a random sample of pages is read if they are many."""
+    """Compare the connections with their captured packets; of a large table, only a random sample of pages is
+    read."""
     partition = partition_name("connection", crawl.id)
     size = connection.scalar(
         text("SELECT pg_relation_size(oid) FROM pg_class WHERE oid = to_regclass(:name)"), {"name": partition}
@@ -169,7 +170,7 @@ def _audit_packets(connection: Connection, crawl: Crawl) -> PacketAudit:
 
 
 def _count_final_by(connection: Connection, crawl: Crawl, column: str) -> dict[str, int]:
-    """Count final visits by the values of a column but null, the most frequent first."""
+    """Count final visits by the non-null values of a column, the most frequent first."""
     counted = connection.execute(
         text(
             f"SELECT {column}, count(*) FROM visit WHERE crawl_id "  # noqa: S608

@@ -17,10 +17,10 @@ from crawler.capture.ring import LOOPBACK, RETIRE_MS, Ring, open_socket
 from crawler.capture.tcp_info import SmallestRoundTrips, open_tcp_info
 
 HANDED_OVER_MS = 2 * RETIRE_MS
-"""Time after which the kernel has handed over a captured packet, in milliseconds."""
+"""Time within which the kernel hands over a captured packet, in milliseconds."""
 
 NAMED_WITHIN_MS = 2000
-"""Time from a connection's first packet within which its browser's log has named it, in milliseconds."""
+"""Time within which a browser's log names a connection after its first packet, in milliseconds."""
 
 Ends: TypeAlias = tuple[int, str, int]
 """Local port, remote address and remote port of a connection."""
@@ -80,7 +80,8 @@ class Capture:
                 self._logs.remove(log)
 
     def unnamed_bytes(self, ends: Iterable[Ends], *, since_ms: int, until_ms: int) -> int:
-        """Count what arrived on connections that began meanwhile and that no browser's log names, each once.
+        """Count the bytes on connections that began in this time and that no browser's log names, each
+        connection once.
 
         `ends` are those that the asking browser's log names, which has been read to its end. Other browsers'
         logs may be behind, so where there are others, a connection counts only once there has been time to

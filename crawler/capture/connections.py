@@ -190,7 +190,7 @@ class CapturedConnections:
         return connection
 
     def list_unnamed(self, named: Set[bytes], *, since_ns: int, until_ns: int) -> list[CapturedConnection]:
-        """Return the connections that began meanwhile, received payload and are not `named`, once each.
+        """Return the connections that began in a time, received payload and are not `named`, each once.
 
         Those that are named now, or were once, need not be named again.
         """

@@ -41,8 +41,8 @@ from crawler.capture.tcp_exchange import (
 )
 
 LATEST, SLACK, SLACK_NS = 9 / 8, 1 / 8, 1_000_000
-"""What an acknowledgment lets out arrives in so many round trips, and the time that a server may take:
-the smaller of two."""
+"""Time within which the segments that an acknowledgment allows arrive: so many round trips, and the smaller
+of two allowances for the server's own work."""
 LEAST_PAUSE = 1 / 16
 """Least pause of a sender that waits, in round trips."""
 PAUSES_SEEN, PAUSES_PACED = 2.0, 1.5
@@ -65,10 +65,10 @@ HEAD_AGE = 1 / 2 * EARLIEST
 """Round trips since the oldest segment in flight after which Linux may hold segments back."""
 
 PROBE = 2 * EARLIEST_WITH_CLOCK
-"""Round trips of silence after which a segment may be a probe: two of the server's own (RFC 8985 §7.2),
-of whose packets none need be among those that the round trip was seen of."""
+"""Round trips of silence after which a segment may be a probe: two of the server's own (RFC 8985 §7.2), which
+may be longer than any that the packets show."""
 LOOKED_AT = 300
-"""Segments that the bounds are taken from: those of the first round trips are among them."""
+"""Number of segments that the bounds are computed from, which include those of the first round trips."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,19 +83,18 @@ class Window:
 
 
 class _InFlight(NamedTuple):
-    """The segments in flight once a segment was sent."""
+    """The segments in flight after a segment was sent."""
 
     least: int
     most: int
     acked_least: int
     acked_most: int
-    """Segments before those in flight, which the sender had heard acknowledgments of."""
+    """Upper limit of the segments whose acknowledgments the sender had received."""
     repeated: int
-    """Segments that had come twice, which count as acknowledged, too (tcp_dsack_seen)."""
+    """Segments that arrived twice, which Linux counts as acknowledged too (tcp_dsack_seen)."""
 
     @property
     def growth(self) -> int:
-        """Segments by which the window may have grown at most."""
         return self.acked_most + self.repeated
 
 
@@ -106,9 +105,10 @@ class _Stop:
     last: int
     """Index of the segment before."""
     window: int
-    """Segments that were in flight, at most."""
+    """Upper limit of the segments that were in flight."""
     most: int
-    """The congestion window, at most: as much, or more if segments may have been held back."""
+    """Upper limit of the congestion window: the segments in flight, or more if Linux may have held segments
+    back."""
     reason: str
     """The reason why it may not have waited; empty if it did."""
 
@@ -172,8 +172,8 @@ def _least(sent: Sequence[_InFlight], *, is_validating: bool) -> int:
 
 
 def _least_before_growth(state: _InFlight) -> int:
-    """Return the least initial window from which a window that grows by all that is acknowledged,
-    as BBR's does, comes to this."""
+    """Return the smallest initial window that reaches this one if each acknowledged segment adds one, as in
+    BBR."""
     if not state.growth:
         return max(1, state.least)
     before = state.least - state.growth
@@ -181,8 +181,7 @@ def _least_before_growth(state: _InFlight) -> int:
 
 
 def _reaches(window: int, sent: Sequence[_InFlight]) -> bool:
-    """Return whether a sender that lets its window grow only while it is in use may come to all that was in
-    flight.
+    """Return whether a window that grows only while it is in use may have reached all that was in flight.
 
     How acknowledgments came to the server is not known: some may have been lost, and Linux joins those that
     come while the socket is in use (tcp_add_backlog). All of them between two segments may count at once.
@@ -200,8 +199,8 @@ def _reaches(window: int, sent: Sequence[_InFlight]) -> bool:
 
 
 def _find_stops(exchange: TcpExchange, sent: Sequence[_InFlight]) -> Iterator[_Stop]:
-    """Yield the places where a segment is the first that the server sent after it had
-    heard a certain acknowledgment."""
+    """Yield the places between segments where the server may have waited: the next segment is the first that
+    it sent after it had received a certain acknowledgment."""
     for n in range(min(len(sent), len(exchange.data) - 1)):
         heard, later = exchange.heard[n], exchange.heard[n + 1]
         heard_later = later.least if exchange.has_clock else later.most
@@ -226,7 +225,8 @@ def _find_stops(exchange: TcpExchange, sent: Sequence[_InFlight]) -> Iterator[_S
 
 
 def _why_unproven(exchange: TcpExchange, n: int, acked_ns: int, window: int, *, is_held: bool) -> str:
-    """Return why the server may not have waited for an acknowledgment after a segment; empty if it did."""
+    """Return why it is not proven that the server waited for an acknowledgment after a segment; empty if it
+    is."""
     last, following, heard = exchange.data[n], exchange.data[n + 1], exchange.heard[n]
     size, trip_ns = exchange.segment_bytes, exchange.round_trip_ns
     in_flight = [segment for segment in exchange.data[: n + 1] if segment.start >= heard.least_position]
@@ -261,8 +261,8 @@ def _pause_ns(exchange: TcpExchange, segment: DataSegment, following: DataSegmen
 
 
 def _least_pause_ns(exchange: TcpExchange, in_flight: Sequence[DataSegment], window: int) -> float:
-    """Pause that is longer than those between the last segments,
-    and than any of a paced sender with such a window."""
+    """Return a pause longer than those between the last segments, and longer than any of a paced sender with
+    such a window."""
     trip_ns = exchange.round_trip_ns
     late = in_flight[
         (len(in_flight) - 1) // 2 :
@@ -287,13 +287,12 @@ def _burst(exchange: TcpExchange, segment_ns: float) -> float:
 
 
 def _is_kept(sent: Sequence[_InFlight], stop: _Stop) -> bool:
-    """Return whether no more came later than a window lets out that was full there."""
+    """Return whether the data that followed would have fitted into a window that was full at this stop."""
     window, acked = max(stop.most, LEAST_BBR_WINDOW - 1), sent[stop.last].acked_least
     return all(state.least <= window + state.growth - acked for state in sent[stop.last + 1 :])
 
 
 def _why_different(exchange: TcpExchange, sent: Sequence[_InFlight], stop: _Stop) -> str:
-    """Return why the bounds differ."""
     if stop.most > stop.window:
         return "held_back"
     if not exchange.is_linux and sent[stop.last].least < stop.window:

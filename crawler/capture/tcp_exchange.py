@@ -24,7 +24,8 @@ PUSH = 0x08
 SEQUENCES = 1 << 32
 NEVER_NS = 1 << 62
 NEAR = 1 << 30
-"""Bytes of a connection that are looked at: later sequence numbers could be those of earlier bytes."""
+"""Bytes of a connection that are read: beyond them, sequence numbers could wrap onto those of earlier
+bytes."""
 PACKETS_LIMIT = 2_000
 SEGMENTS_LIMIT = 1_000
 """Packets of a connection, and segments of its server, that are looked at:
@@ -235,7 +236,6 @@ class _Reading:
                 )
 
     def _note_repeat(self, time_ns: int, start: int, end: int) -> None:
-        """Note a segment that had been sent before."""
         if start >= self.arrived.stop:
             return
         self.repeats.append(time_ns)
@@ -363,8 +363,8 @@ def _list_heard(reading: _Reading, clock: Sequence[int], round_trip_ns: int) -> 
 
 
 def _count_not_taken_over(reading: _Reading, earliest_ns: int) -> list[int]:
-    """Return, by a number of the client's packets, up to where among them there are some whose timestamps the
-    server may not have taken over."""
+    """Return, for each number of the client's packets, the last of them whose timestamp the server may not
+    have adopted."""
     untold, at, acknowledged = [0], 0, 0
     for n, ack in enumerate(reading.acks, 1):
         while at < len(reading.answers) and reading.answers[at][0] < ack.time_ns + earliest_ns:
@@ -408,8 +408,8 @@ def _counts_milliseconds(data: Sequence[DataSegment]) -> bool:
 
 
 def _join_ways(reading: _Reading, clock: Sequence[int]) -> int:
-    """Return the shortest way to the server and the shortest way back together, in nanoseconds, each of any
-    packet, by the server's clock of milliseconds; less than a tick too much."""
+    """Return the sum of the shortest time to the server and the shortest time back, in nanoseconds, over all
+    packets, by the server's clock of milliseconds; the sum is too long by less than a tick."""
     began_ns, first, _ = reading.stamps[0]
     there, back = [], []
     for time_ns, stamp, echo in reading.stamps:

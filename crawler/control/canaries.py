@@ -68,7 +68,7 @@ CANARIES = [
         source="NetworkManager.conf(5), connectivity",
     ),
 ]
-"""Canaries by default: the network is up when one of them answers, and down when none does."""
+"""Default canaries: the network counts as up if one of them answers, and as down if none does."""
 
 
 def parse_canaries(text: str | None) -> list[Canary]:

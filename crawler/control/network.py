@@ -20,7 +20,7 @@ MEND_WITHIN_S = 60.0
 """Time for which mending the guard may fail before the run ends, in seconds."""
 
 NAMES_KEPT = 64
-"""Sites that answered lately, whose names are known to resolve."""
+"""Number of sites that answered most recently, whose names are known to resolve."""
 
 NAMES_ASKED = 3
 """Known names that a probe resolves, each with a made-up name below it, which no cache has."""
@@ -37,7 +37,7 @@ class NetworkFault:
     guard: bool = False
     """True if the address guard was not whole: then even a page that loaded well says nothing of its site."""
     is_certain: bool = True
-    """False if it may as well be the site's."""
+    """False if the site may be at fault instead."""
 
 
 class CrawlNetwork:
@@ -69,7 +69,7 @@ class CrawlNetwork:
         return None
 
     def note_resolved(self, host: str) -> None:
-        """Note that the name of a site that answered is known to resolve."""
+        """Record that the name of a site that answered resolves."""
         if self._resolvers is not None and host not in self._known:
             self._known.append(host)
 
@@ -92,7 +92,7 @@ class CrawlNetwork:
         return uncertain
 
     async def describe_lack(self) -> str | None:
-        """Return what it means if no second resolver answers; None if one does, or none is needed."""
+        """Return a warning if no second resolver answers; None if one does, or if none is needed."""
         return None if self._resolvers is None else await describe_lack(self._resolvers)
 
     async def probe(self) -> NetworkFault | None:

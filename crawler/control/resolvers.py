@@ -118,7 +118,7 @@ async def list_silent(resolvers: Sequence[Resolver]) -> list[Resolver]:
 
 
 async def describe_lack(resolvers: Sequence[Resolver]) -> str | None:
-    """Return what it means if none of the second resolvers answers; None if one does."""
+    """Return a warning if none of the second resolvers answers; None if one does."""
     silent = await list_silent(resolvers)
     if len(silent) < len(resolvers):
         return None

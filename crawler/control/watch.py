@@ -37,7 +37,7 @@ DISPUTES = 3
 NOT_RESOLVED = "net::ERR_NAME_NOT_RESOLVED"
 
 OF_THE_PAGE = ("net::ERR_ABORTED", "net::ERR_BLOCKED_BY_")
-"""Beginnings of request failures that the page or the browser caused, and not the network."""
+"""Prefixes of request failures that the page or the browser caused, and not the network."""
 
 
 class Watch:
@@ -200,8 +200,8 @@ def is_whole(observation: Observation) -> bool:
 
 
 def _is_lost(response: Row) -> bool:
-    """Return whether the network may have kept a response from arriving;
-    a page may be quiet that still waits for it."""
+    """Return whether the network may have kept a response from arriving; a page may become quiet while it
+    still waits for one."""
     failure: str | None = response["failure"]
     if failure is None:
         return response["is_complete"] is False or response["wire_bytes_unknown"] == "no_response"

@@ -21,7 +21,7 @@ RENDER_BLOCKING = {
 
 @dataclasses.dataclass(slots=True)
 class PageRequest:
-    """One request, as the renderer reports it."""
+    """One request as the renderer reports it."""
 
     url: str
     initiator_url: str | None

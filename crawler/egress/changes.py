@@ -30,7 +30,7 @@ def open_listeners() -> list[socket.socket]:
 
 
 def have_changed(listening: Iterable[socket.socket]) -> bool:
-    """Return whether a change was reported since the last call; all reports are read away."""
+    """Return whether a change was reported since the last call; reads all pending reports."""
     changed = [_has_report(sock) for sock in listening]  # every socket is to be read
     return any(changed)
 

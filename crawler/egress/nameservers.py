@@ -55,7 +55,6 @@ class Relay:
     """Answers questions on sockets of another namespace by asking nameservers from its own."""
 
     def __init__(self, port: int = DNS_PORT) -> None:
-        """Ask nameservers at `port`."""
         self._port = port
         self._datagrams: set[asyncio.Task[None]] = set()
         self._connections: set[asyncio.Task[None]] = set()

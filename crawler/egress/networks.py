@@ -145,7 +145,6 @@ def merge_local(networks: Iterable[Network]) -> tuple[Network, ...]:
 
 
 def _unmap(network: Network) -> Network:
-    """Turn an IPv4-mapped network into its IPv4 network."""
     if isinstance(network, ipaddress.IPv6Network) and network.subnet_of(MAPPED):
         carried = ipaddress.IPv4Address(int(network.network_address) & 0xFFFF_FFFF)
         return ipaddress.IPv4Network((carried, network.prefixlen - MAPPED.prefixlen))
@@ -153,6 +152,5 @@ def _unmap(network: Network) -> Network:
 
 
 def _embed_in_nat64(network: ipaddress.IPv4Network) -> ipaddress.IPv6Network:
-    """Return the NAT64 form of an IPv4 network."""
     first = int(NAT64.network_address) | int(network.network_address)
     return ipaddress.IPv6Network((first, 96 + network.prefixlen))

@@ -102,7 +102,6 @@ class Transport:
         raise NotImplementedError
 
     def finish(self) -> None:
-        """Settle the counts at the end of the log."""
         raise NotImplementedError
 
 
@@ -140,7 +139,7 @@ class Exchange:
     finished: bool = False
     """True once the request has ended, whatever became of it."""
     is_left: bool = False
-    """True if the browser gave the request up before it had read the body to its end."""
+    """True if the browser gave the request up before it had read the whole body."""
     is_hidden: bool = False
     """True for what has no row: a redirect that the browser makes up,
     and requests of which the log has no beginning."""

@@ -72,7 +72,6 @@ class QuicTransport(Transport):
         return self.sending.header_bytes(stream_id)
 
     def finish(self) -> None:
-        """Settle the counts at the end of the log."""
         trip_ms = self.sending.round_trip_ms
         self.round_trip_us = None if trip_ms is None else trip_ms * 1000
         self.handshake_bytes = None if self.is_late else self.packets.handshake_bytes

@@ -151,7 +151,6 @@ class TcpTransport(Transport):
         return None if self.sent_frames is None else self.sent_frames.header_bytes.get(stream_id)
 
     def finish(self) -> None:
-        """Settle the counts at the end of the log."""
         messages = (exchange.message for exchange in self.exchanges)
         self.frame_bytes = sum(message.surplus_bytes for message in messages if message is not None)
         self.frame_bytes += 0 if self.frames is None else self.frames.frame_bytes

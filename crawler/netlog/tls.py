@@ -18,14 +18,14 @@ ALERT_BYTES = 2
 RECORDS_KEPT = 10
 """Records of a connection whose sizes are kept."""
 RUN_RECORDS = 32
-"""Most records that one message after the handshake may take to be found."""
+"""Maximum number of records of one message after the handshake; a longer message is not recognised."""
 
 LEAST_FRAGMENT = 512
 """Least size of a full record, in bytes (RFC 6066 §4)."""
 
 LEAST_BLOCK = 32
-"""Least multiple in all lengths of records that tells of padding where the
-messages could fill the records too."""
+"""Smallest common multiple of all record lengths that shows padding where the messages could also fill the
+records."""
 
 EFFORT_LIMIT = 50_000
 """Records times messages that are compared on one connection, so that no server keeps the crawler busy."""
@@ -117,7 +117,6 @@ class RecordReader:
 
     @property
     def _begun(self) -> int:
-        """Bytes of the record that has not ended."""
         return RECORD_HEADER_BYTES + self._length - self._left if self._left else len(self._header)
 
     def _record(self) -> None:
@@ -148,7 +147,7 @@ class RecordReader:
             self._end_handshake()
 
     def _end_handshake(self) -> None:
-        """Tell the records that carried the handshake from those after it."""
+        """Separate the records that carried the handshake from those after it."""
         if self._is_secured:
             return
         self._is_secured = True
@@ -188,14 +187,13 @@ class RecordReader:
         return count
 
     def _take(self, count: int) -> None:
-        """Count the first records as the handshake's."""
         self.handshake_bytes += sum(self._sealed[:count]) + RECORD_HEADER_BYTES * count
         del self._sealed[:count]
         self._fresh = min(self._fresh, len(self._sealed))
         self._messages = []
 
     def _find_messages(self) -> None:
-        """Find the records of the messages that came with the last read after the handshake."""
+        """Find the records that carried the messages of the last read after the handshake."""
         if not self._is_secured or not self._messages:
             return
         messages, self._messages = [self._pad(size) for size in self._messages], []

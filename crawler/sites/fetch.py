@@ -71,7 +71,7 @@ class MissingList(ListError):
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Shelf:
-    """A folder of public lists, and the servers that they are fetched from."""
+    """A folder of fetched public lists, and the servers that they come from."""
 
     folder: Path
     mirror: str | None = None
@@ -103,7 +103,7 @@ class Shelf:
         return sites
 
     def fetch_tranco_of(self, day: datetime.date, *, entries: int | None = None) -> Sites:
-        """Return the head of a day's Tranco list of pay-level domains; ListError if the day has none."""
+        """Return one day's Tranco list of pay-level domains; ListError if the day has none."""
         path = f"daily_list_id?date={day:%Y-%m-%d}&subdomains=false"
         return self.fetch_tranco(self._find_tranco_id(path, what=f"{day:%Y-%m-%d}"), entries=entries)
 
@@ -202,7 +202,6 @@ def _check_whole(sites: Sites, list_id: str, entries: int) -> None:
 
 
 def _save(content: bytes, path: Path) -> None:
-    """Save a list, whole or not at all."""
     try:
         with put_file_in_place(path) as half, half.open("wb") as file:
             file.write(content)

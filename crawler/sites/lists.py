@@ -266,8 +266,8 @@ def _cells(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def is_no_site(text: str) -> bool:
-    """Return whether a name in the DNS is that of no site: a top-level domain, a service,
-    or an address written backwards.
+    """Return whether a name in the DNS cannot be a site's: a top-level domain, a service, or a reversed
+    address.
 
     >>> [is_no_site(name) for name in ("com", "_dmarc.example.com", "1.0.0.127.in-addr.arpa", "192.0.2.1", "a.test")]
     [True, True, True, False, False]
@@ -326,7 +326,7 @@ def _a_label(label: str) -> str:
 
 
 def _say_remedy(text: str) -> str:
-    """Return what to do about a URL or an address with a port, which are no hosts; empty for other texts."""
+    """Return advice for a URL or an address with a port, which are no hosts; empty for other texts."""
     address = text.strip().lower().rpartition("://")[2].partition("/")[0]
     host = parse_host(address.partition(":")[0])
     if host is None:

@@ -54,7 +54,6 @@ class OptOut:
 
 
 def _parents(host: str) -> Iterator[str]:
-    """Return the host itself and every domain above it."""
     labels = host.split(".")
     return (".".join(labels[place:]) for place in range(len(labels)))
 

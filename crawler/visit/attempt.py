@@ -50,7 +50,7 @@ RETRY_AFTER_LONGEST_S = 2**31 - 1
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
-    """Everything that one visit saw, ready to be stored but for WRITER_COLUMNS."""
+    """The rows of one page load, without WRITER_COLUMNS."""
 
     visit: Row
     connections: Sequence[Row]
@@ -75,7 +75,7 @@ WRITER_COLUMNS = frozenset(
 
 
 class BrowserDied(BrowserError):
-    """The browser must be replaced; `observation` is the visit that ended with it."""
+    """The browser must be replaced; `observation` is that of the visit that ended with it."""
 
     def __init__(self, message: str, observation: Observation) -> None:
         super().__init__(message)
@@ -84,7 +84,7 @@ class BrowserDied(BrowserError):
 
 @dataclasses.dataclass(slots=True)
 class Attempt:
-    """One navigation by one scheme; the recorder fills it in."""
+    """One navigation by one scheme; a Recorder fills it in."""
 
     scheme: str
     started_at: datetime.datetime
@@ -142,7 +142,7 @@ class Attempt:
         self.broken = self.broken or why
 
     def end_without_browser(self) -> None:
-        """End as after a crash: http was not tried, so the site stays unknown."""
+        """End as after a crash: http was not tried, so the site's state is unknown."""
         self.error = PageCrashed(self.broken)
 
     def end_without_time(self) -> None:

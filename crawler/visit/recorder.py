@@ -49,7 +49,7 @@ CLOSE_S = 2.5
 """Time limit for closing the page, in seconds."""
 
 HANDED_OVER_TRIES = 10
-"""Most times that packets of bytes in the log are waited for, on a busy machine."""
+"""Maximum number of waits for captured packets of bytes that the log has, on a busy machine."""
 
 NOT_CLOSED = "the browser did not close its page"
 
@@ -104,7 +104,7 @@ _NET_ERROR = re.compile(r"net::ERR_([A-Z0-9_]+)")
 
 
 class Recorder:
-    """Records one attempt in one browser; all its times are those of the event loop's clock."""
+    """Records one attempt in one browser; its times are those of the event loop's clock."""
 
     def __init__(self, browser: Browser, scheme: str, *, answer_by: float, deadline: float) -> None:
         """End the attempt at `deadline`, or at `answer_by` if no byte of an answer has come by then."""

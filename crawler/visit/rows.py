@@ -139,7 +139,6 @@ def _coverage(
 
 
 def _count_accounted(transport: Transport) -> int:
-    """Count the accounted bytes of a connection inside TLS."""
     responses = (exchange for exchange in transport.exchanges if not exchange.is_hidden)
     sizes = sum(exchange.sizes()[0] - exchange.contradicted_bytes for exchange in responses)
     return max(0, sizes + transport.frame_bytes)
@@ -185,7 +184,6 @@ def _round_trip_us(transport: Transport, captured: CapturedConnection | None) ->
 
 
 def _add_server_delay(connections: Sequence[Row], responses: Sequence[Row]) -> list[Row]:
-    """Add the server's delay, and the round trip that it was computed with."""
     trips = fastest(
         connections, {connection["id"]: connection["round_trip_us"] for connection in connections}
     )
@@ -363,7 +361,6 @@ def _browser_delay(
 
 
 def _priority(exchange: Exchange) -> Row:
-    """Make the columns of priority, as the request stated it."""
     header = exchange.request_headers.get("priority")
     stated = None
     if exchange.sent_ms is not None and (header is not None or exchange.stream_id is not None):
@@ -385,8 +382,8 @@ def _freshness(exchange: Exchange) -> Row:
 
 
 def _decoded_bytes(exchange: Exchange, body: int | None) -> int | None:
-    """Return the size of the body after decoding: as the browser counted it if the page got all of it,
-    else the body itself if it was not encoded."""
+    """Return the decoded size of the body: as the browser counted it if the page got all of it, else the
+    body's own size if it was not encoded."""
     if exchange.is_read and exchange.decoded_bytes is not None:
         return exchange.decoded_bytes
     return body if body == 0 or not exchange.response_headers.get("content-encoding") else None

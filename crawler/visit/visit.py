@@ -86,7 +86,7 @@ class VisitPage(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LaterLoad:
-    """A page load after the first."""
+    """A load of a site's page after the first load of its home page."""
 
     host: str
     path: str = "/"

@@ -135,7 +135,7 @@ class ClaimLoop:
         self._watch = Watch(self.network, stop=self.stop, say=self.say, pacing=self.pacing)
 
     async def run(self) -> Tally:
-        """Crawl until the end; an error of one browser ends them all, their claims given back, and is
+        """Crawl until the end; an error of one browser ends all of them, gives their claims back, and is
         raised."""
         self._deadline = asyncio.get_running_loop().time() + self.minutes * 60
         with self._leases:
@@ -152,7 +152,7 @@ class ClaimLoop:
         return self.tally
 
     async def _browse(self, owner: str) -> None:
-        """Run browser after browser until there is nothing left to do."""
+        """Run one browser after another until there is nothing left to do."""
         with contextlib.ExitStack() as failed:
             failed.callback(self.stop.set)
             while await self._has_work():
@@ -164,7 +164,6 @@ class ClaimLoop:
             failed.pop_all()
 
     def _is_over(self) -> bool:
-        """Return whether no visit may begin any more."""
         return self.stop.is_set() or asyncio.get_running_loop().time() >= self._deadline
 
     async def _has_work(self) -> bool:
@@ -240,7 +239,7 @@ class ClaimLoop:
             await asyncio.wait_for(self.stop.wait(), seconds)
 
     async def _take(self, browser: Browser, claim: Claim, writing: _BackgroundTask) -> bool:
-        """Visit a site, and have the visit written or the claim given back.
+        """Visit a site, and begin to write the visit or to give the claim back.
 
         False when the browser must be replaced.
         """
@@ -273,7 +272,7 @@ class ClaimLoop:
         _error: BaseException | None,
         _traceback: TracebackType | None,
     ) -> None:
-        """Give a claim back if its visit raised an error of this kind.
+        """Give a claim back if its visit raised an error.
 
         A site on which our own code breaks counts an attempt: else it would come first again,
         and no other site would get its turn.
@@ -284,7 +283,7 @@ class ClaimLoop:
                 await asyncio.to_thread(claims.release_claim, self.engine, claim, counts=bug)
 
     async def _observe(self, browser: Browser, claim: Claim) -> tuple[Observation | None, bool]:
-        """Return what the visit saw, None if it was stopped; and whether the browser is of further use."""
+        """Return the visit's observation, None if it was stopped; and whether the browser is still usable."""
         visiting = asyncio.ensure_future(
             visit_site(
                 self.visit,
@@ -336,17 +335,14 @@ class _BackgroundTask:
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        """Begin with nothing to do."""
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Wait for the end of what runs."""
         await self.done()
 
     def begin(self, work: Coroutine[None, None, None]) -> None:
-        """Run `work`; the work before must be done."""
         assert self._task is None
         self._task = asyncio.ensure_future(work)
 

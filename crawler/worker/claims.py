@@ -1,5 +1,5 @@
 """
-Claims of sites: taken, renewed, given back, and given up when the visit is stored, with its rows.
+Claims of sites: taken, renewed, given back, and released in the transaction that writes the visit's rows.
 
 A claim is a short transaction. A visit's rows, its outcome and the end of its claim are one other
 transaction, which happens only while the claim is still ours. So any number of crawlers share a crawl, and
@@ -88,15 +88,15 @@ class Claim:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class StoredVisit:
-    """The outcome of a visit, and whether it is its site's final one."""
+    """A written visit's outcome, and whether it is the final one of its site."""
 
     outcome: str
     is_final: bool
 
 
 def lease_limit_s(crawl: Crawl) -> float:
-    """Return the seconds after which a claim is renewed no more: its visit hangs,
-    though its process lives."""
+    """Return the seconds after which a claim is no longer renewed: its visit hangs, though its process
+    lives."""
     return crawl.budget_s * (crawl.loads + crawl.inner_pages) + MARGIN_S
 
 
@@ -256,7 +256,6 @@ def _write_visit(connection: Connection, claim: Claim, observation: Observation,
 
 
 def _is_written(connection: Connection, claim: Claim) -> bool:
-    """Return whether the visit of this claim is in the database."""
     written = select(Visit.owner).where(Visit.crawl_id == claim.crawl_id, Visit.id == claim.visit_id)
     return connection.scalar(written) == claim.owner
 
@@ -316,7 +315,6 @@ class Leases:
         self._beating: concurrent.futures.Future[None] = concurrent.futures.Future()
 
     def __enter__(self) -> Self:
-        """Begin to renew."""
         self._beating = self._thread.submit(self._beat)
         return self
 

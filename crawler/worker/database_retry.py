@@ -61,7 +61,6 @@ class DatabaseRetry:
                     await asyncio.to_thread(self._revive)
 
     def _is_over(self, error: DatabaseUnreachable, began: float) -> bool:
-        """Return whether to give up after a call that began at `began`."""
         now = asyncio.get_running_loop().time()
         if self._away_since is None and began < self._back_since:
             return self._stop.is_set()  # it failed before the database was back
@@ -72,8 +71,8 @@ class DatabaseRetry:
         return self._stop.is_set() or now - self._away_since >= self._retry_for_s
 
     def _note_answer(self, began: float) -> None:
-        """Take note of an answer to a call that began at `began`:
-        one from before the database went says nothing."""
+        """Record the answer to a call that began at `began`; calls from before the database went away count
+        for nothing."""
         if self._away_since is not None and began >= self._away_since:
             self._away_since, self._back_since = None, asyncio.get_running_loop().time()
             self._say("the database is back")

@@ -39,7 +39,7 @@ class CrawledWeb:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Surroundings:
-    """The program that browsers run, and what they run in."""
+    """The browser's program, and the network that browsers run in."""
 
     chromium: Path
     web: CrawledWeb

@@ -68,7 +68,7 @@ LINES_SHOWN = 10
 """Last lines of the log that are shown of a command that failed."""
 
 LOOKED_AT_EVERY_S = 0.5
-"""Time between two looks at a command that runs."""
+"""Interval of checks of a running command, in seconds."""
 
 ENDS_WITHIN_S = 30
 """Time limit for a command to end after Ctrl-C."""
@@ -106,7 +106,7 @@ CLEARED = "\r\033[K"
 
 
 def no_count() -> None:
-    """Show no count, for a part whose length is not known."""
+    """Return no count, for a part whose length is unknown."""
 
 
 class StepFailed(click.ClickException):
@@ -142,13 +142,13 @@ class DemoRun:
         return [sys.executable, "-m", "firstflight", *arguments]
 
     def note(self, name: str, **facts: Any) -> None:  # noqa: ANN401  # fields of a step
-        """Note how far a step is, for the readers of the service."""
+        """Write the progress of a step, for the pages of the service."""
         self._steps[name] = dataclasses.replace(self._steps[name], **facts)
         write_steps(self._progress, [*self._steps.values()])
 
     @contextlib.contextmanager
     def part(self, name: str, count: Count = no_count) -> Iterator[None]:
-        """Say on one line what the block does, how far that is, and at last the time that it took."""
+        """Show on one line what the block does, its progress, and at the end the time that it took."""
         for skipped in itertools.takewhile(name.__ne__, [*self._steps]):
             if self._steps[skipped].seconds is None:
                 del self._steps[skipped]
@@ -168,7 +168,7 @@ class DemoRun:
         click.echo(f"{shown}  {seconds} s", err=True)
 
     def commands(self, total: int) -> Count:
-        """Count the commands that have ended, of so many."""
+        """Count the commands that have ended, of a given number."""
         return lambda: Reached(done=self._ended, total=total, unit="commands")
 
     def bars(self, unit: str, total: int | None = None) -> Count:
@@ -185,7 +185,7 @@ class DemoRun:
         return count
 
     def look(self) -> None:
-        """Say how far the part is, and the kernel that is compiled beside."""
+        """Show the progress of the part, and of the kernel that is compiled meanwhile."""
         if reached := self._count():
             self._first = self._first or reached
             elapsed_s = time.monotonic() - self._began
@@ -200,7 +200,7 @@ class DemoRun:
             click.echo(f"{CLEARED}{self._steps[self._name]}", nl=False, err=True)
 
     def count_compiled(self) -> Reached:
-        """Count what is compiled of the replay's kernel, here or beside."""
+        """Count the compiled files of the replay's kernel, whichever process compiles it."""
         return Reached(
             done=kernel.count_compiled(self.cache / kernel.FOLDER), total=kernel.FILES, unit="files"
         )
@@ -235,7 +235,7 @@ class DemoRun:
 
     @contextlib.contextmanager
     def _begun(self, arguments: Sequence[str]) -> Iterator[ForkProcess]:
-        """Start a command; Ctrl-C ends it once, and not by way of the terminal as well."""
+        """Start a command; Ctrl-C reaches it once, not a second time through the terminal."""
         with self.log.open("a", encoding="utf-8") as log:
             log.write(f"$ firstflight {' '.join(arguments)}\n")
         process = get_context("fork").Process(
@@ -284,7 +284,8 @@ class DemoRun:
                 service.terminate()
 
     def _await_service(self, service: subprocess.Popen[bytes], host: str, port: int) -> None:
-        """Wait for the first answer. Before it says that it serves, another may have the port."""
+        """Wait for the first answer of the service, which must first say that it has the port: another
+        program may have it."""
         deadline = time.monotonic() + READY_WITHIN_S
         while SERVING not in (log := self.log.read_text(encoding="utf-8")):
             if service.poll() is not None or time.monotonic() > deadline:
@@ -295,7 +296,7 @@ class DemoRun:
             connection.getresponse()
 
     def end(self) -> None:
-        """Say that nothing is being made any more."""
+        """Remove the progress that the service shows."""
         remove_steps(self._progress)
 
     def stop(self) -> None:
@@ -310,14 +311,14 @@ class DemoRun:
 
 
 def read_percent(file: Path) -> Reached | None:
-    """Return how many percent of the packages are there; None while nobody has written it."""
+    """Return the percentage of packages that are installed; None while nobody has written it."""
     with contextlib.suppress(OSError, ValueError):
         return Reached(done=int(file.read_text(encoding="ascii")), total=100, unit="%")
     return None
 
 
 def seconds_left(first: Reached, now: Reached, *, elapsed_s: float) -> int | None:
-    """Return the time left if it goes on as it went; None if that is not known.
+    """Return the estimated seconds left at the pace so far; None if unknown.
 
     >>> first, now = Reached(done=10, total=40, unit="loads"), Reached(done=20, total=40, unit="loads")
     >>> seconds_left(first, now, elapsed_s=5), seconds_left(first, first, elapsed_s=5)
@@ -328,13 +329,13 @@ def seconds_left(first: Reached, now: Reached, *, elapsed_s: float) -> int | Non
 
 
 def import_commands() -> None:
-    """Import what the commands of a demo need, which their processes then have by being forked."""
+    """Import the modules of a demo's commands once, for the processes that are forked to run them."""
     for name in COMMANDS:
         importlib.import_module(f"firstflight.commands.{name}")
 
 
 def run_command(arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
-    """Be a command, in a process that was forked for it; all output goes to the log."""
+    """Run a command in this forked process; all its output goes to the log."""
     from firstflight.main import main
 
     os.setsid()
@@ -347,7 +348,7 @@ def run_command(arguments: Sequence[str], environment: Mapping[str, str], log: P
 
 
 def interrupt(process: ForkProcess) -> None:
-    """End a command as Ctrl-C does, and wait until it has put things in order."""
+    """End a command as Ctrl-C does, and wait until it has cleaned up."""
     if process.pid is not None and process.is_alive():
         os.kill(process.pid, signal.SIGINT)
         process.join(ENDS_WITHIN_S)
@@ -502,7 +503,7 @@ def result(line: DemoRun, report: Path, *, seconds: float, port: int) -> list[st
 
 
 def wait_for(service: subprocess.Popen[bytes]) -> None:
-    """Let the service run until it ends, or until Ctrl-C ends it."""
+    """Wait until the service ends, or end it on Ctrl-C."""
     with contextlib.suppress(KeyboardInterrupt):
         if code := service.wait():
             raise StepFailed(f"`firstflight serve` ended with exit code {code}")
@@ -572,7 +573,7 @@ def run_recorded(line: DemoRun, *, pages: str, sizes: Sequence[str]) -> str:
 
 
 def replay(line: DemoRun, *options: str) -> None:
-    """Replay the pages; first wait for a lab that is still built, or build it."""
+    """Replay the pages, once the lab is built, by this process or another."""
     try:
         guest_process.locate(line.cache)
     except ReplayError:

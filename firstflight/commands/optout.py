@@ -106,7 +106,6 @@ def _erase(settings: Settings, unfinished: Journal, store: str | None, *, dry_ru
 
 
 def _describe(settings: Settings, places: Survey) -> Iterator[str]:
-    """Yield lines that say what an erasure would do."""
     for crawl, traces in places.crawls:
         yield (
             f"{name_of(crawl)}: {traces.visits} visits, and {traces.named} rows of other sites that name it, "

@@ -55,7 +55,6 @@ class PrintedFacts:
         )
 
     def __str__(self) -> str:
-        """Return the facts as one line of text."""
         return (
             f"{self.crawl} version {self.version}: {self.rows.get('response', 0):,} responses of "
             f"{self.rows.get('visit', 0):,} visits, {self.bytes / 1e6:,.1f} MB, sha256 {self.checksum[:16]}"

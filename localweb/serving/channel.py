@@ -197,7 +197,6 @@ class Channel:
         return size[0]
 
     def close(self) -> None:
-        """Close the socket, if it is open."""
         if self._socket.fileno() < 0:
             return
         self.is_finished = True

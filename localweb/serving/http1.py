@@ -128,11 +128,9 @@ class Http1Reply(Reply):
         return not self.entry.is_complete or self._session.channel.is_finished
 
     async def inform(self, status: int, fields: Fields) -> None:
-        """Send an interim response."""
         await self._write(header(status, fields))
 
     async def head(self, status: int, fields: Fields, *, end: bool = False) -> None:
-        """Send status line and header section."""
         named = {name.lower(): value for name, value in fields}
         self._is_chunked = "chunked" in named.get("transfer-encoding", "")
         self._declared = int(named["content-length"]) if "content-length" in named else None
@@ -141,7 +139,6 @@ class Http1Reply(Reply):
         self.entry.is_complete = end
 
     async def body(self, content: bytes, *, end: bool = False) -> None:
-        """Send a piece of the body."""
         if self._is_chunked:
             await self._write(b"%x\r\n%s\r\n" % (len(content), content), body=len(content))
         else:
@@ -159,11 +156,9 @@ class Http1Reply(Reply):
         self.entry.is_complete = True
 
     async def reset(self) -> None:
-        """Send RST."""
         await self._session.channel.reset()
 
     async def abort(self) -> None:
-        """Send RST."""
         await self._session.channel.reset()
 
     async def close(self) -> None:
@@ -178,7 +173,6 @@ class Http1Reply(Reply):
         await self.head(101, fields)
 
     async def receive(self) -> bytes:
-        """Return the client's next bytes; empty when the client has ended."""
         return await self._session.received.read(PIECE)
 
     async def write(

@@ -190,11 +190,9 @@ class Http2Reply(Reply):
         )
 
     async def inform(self, status: int, fields: Fields) -> None:
-        """Send an interim response: HEADERS."""
         await self._headers([(":status", str(status)), *fields])
 
     async def head(self, status: int, fields: Fields, *, end: bool = False) -> None:
-        """Send HEADERS."""
         self.entry.status = status
         await self._headers([(":status", str(status)), *fields], end=end)
 
@@ -225,7 +223,6 @@ class Http2Reply(Reply):
         self.entry.is_complete = True
 
     async def write_frames(self, octets: bytes, *, end: bool = False) -> None:
-        """Send whole frames, valid or not."""
         async with self._turn():
             await self._session.count(octets, self.stream_id, self.entry)
         self.entry.is_complete |= end
@@ -236,7 +233,6 @@ class Http2Reply(Reply):
             connection.reset_stream(self.stream_id, h2.errors.ErrorCodes.INTERNAL_ERROR)
 
     async def abort(self) -> None:
-        """Reset the TCP connection."""
         await self._session.channel.reset()
 
     async def close(self) -> None:

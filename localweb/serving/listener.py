@@ -75,7 +75,6 @@ class TcpListener:
         return bound
 
     async def close(self) -> None:
-        """Stop listening and drop open connections."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

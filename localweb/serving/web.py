@@ -59,7 +59,6 @@ class Web:
         return self._endpoints.get(origin, self._refusing)
 
     async def __aenter__(self) -> Self:
-        """Listen for all origins; raise ListenError if that cannot be."""
         allow_descriptors(len(self.listeners) + CONNECTIONS_EXPECTED)
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(asyncio.sleep, 0)  # lets transports tell their connections
@@ -81,7 +80,6 @@ class Web:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Stop listening and drop open connections."""
         await self._open.aclose()
 
 

@@ -106,7 +106,7 @@ def run(
 def _surround(
     settings: Settings, crawl: Crawl, state: Path | None, *, unfiltered: bool
 ) -> Iterator[Surroundings]:
-    """Check that the crawl can be gone on with, and set up what its browsers run in."""
+    """Check that the crawl can continue, and set up its browsers' surroundings."""
     check_method(crawl)
     with (
         set_up_surroundings(
@@ -124,8 +124,8 @@ def _surround(
 async def _crawl(
     settings: Settings, engine: Engine, crawl: Crawl, run: CrawlRun, *, log: str
 ) -> tuple[Tally, int]:
-    """Run; return what the run did and the exit code: 0,
-    or 128 and the number of the signal that stopped it."""
+    """Run the crawl; return its tally and the exit code: 0, or 128 and the number of the signal that stopped
+    it."""
     stop = asyncio.Event()
     received = catch_signals(stop)
     left = await asyncio.to_thread(count_open_sites, engine, crawl)
