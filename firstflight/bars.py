@@ -1,20 +1,21 @@
-"""Progress bars of commands: on a terminal, or in a file for who runs the command as one of several steps."""
+"""Progress bars of commands: on a terminal, or in a file for a program that runs the command as one of
+several steps."""
 
 from __future__ import annotations
 
 import dataclasses
 import io
-import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from tqdm import tqdm
 
 from firstflight.settings import Settings
 from storage.staging import write_whole
 
 TOLD_EVERY_S = 0.5
-"""Least time between two states of a bar in a file."""
+"""Minimum interval between two states of a bar in a file, in seconds."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +37,7 @@ class _Told(tqdm):  # type: ignore[type-arg]  # it has parameters in its stubs a
     def display(self, *_: object, **__: object) -> None:
         total = None if self.total is None else int(self.total)
         reached = Reached(done=int(self.n), total=total, unit=self.unit.strip())
-        write_whole(self._told_to, json.dumps(dataclasses.asdict(reached)).encode())
+        write_whole(self._told_to, msgspec.json.encode(reached))
 
 
 def bar(settings: Settings, **options: Any) -> tqdm[Any]:  # noqa: ANN401  # tqdm's
@@ -47,8 +48,8 @@ def bar(settings: Settings, **options: Any) -> tqdm[Any]:  # noqa: ANN401  # tqd
 
 
 def read_bar(file: Path) -> Reached | None:
-    """Return how far the bar of a command is; None before it has one."""
+    """Return the state of a command's bar; None before it has one."""
     try:
-        return Reached(**json.loads(file.read_bytes()))
+        return msgspec.json.decode(file.read_bytes(), type=Reached)
     except FileNotFoundError:
         return None

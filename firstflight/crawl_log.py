@@ -50,8 +50,9 @@ class Bar:
         click.echo(line, err=True)
 
 
-class Lines:
-    """JSON Lines. Each line names the crawl; the line of a visit has the ids of its rows in the database."""
+class JsonLines:
+    """A log in JSON Lines. Each line names the crawl; the line of a visit has the ids of its rows in the
+    database."""
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = str(name_of(crawl))
@@ -89,7 +90,7 @@ def crawl_log(settings: Settings, form: str, crawl: Crawl, *, done: int) -> Iter
     """Return a log in the form TEXT or JSON; `done` is the count of sites that already have their final
     visit."""
     if form == JSON:
-        yield Lines(crawl)
+        yield JsonLines(crawl)
         return
     with progress_bar(settings, total=crawl.top, initial=done, unit="sites") as bar:
         yield Bar(bar)

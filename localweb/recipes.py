@@ -5,7 +5,7 @@ import dataclasses
 import importlib.resources
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 VERSION = 1
 """Version of the file format; `load` refuses any other."""
@@ -143,7 +143,15 @@ def choose(pages: Sequence[Page], wanted: str) -> list[Page]:
     return [by_site[name] for name in dict.fromkeys(names)]
 
 
-def _pack(page: Page) -> dict[str, Any]:
+class _PackedPage(TypedDict):
+    number: int
+    source: dict[str, str]
+    repairs: dict[str, int]
+    words: list[str]
+    objects: list[list[Any]]
+
+
+def _pack(page: Page) -> _PackedPage:
     words: dict[str, int] = {}
     rows = []
     for thing in page.objects:
@@ -160,8 +168,8 @@ def _pack(page: Page) -> dict[str, Any]:
     }
 
 
-def _unpack(packed: dict[str, Any]) -> Page:
-    words: list[str] = packed["words"]
+def _unpack(packed: _PackedPage) -> Page:
+    words = packed["words"]
     objects = []
     for row in packed["objects"]:
         values = dict(zip(COLUMNS, row, strict=True))

@@ -1,12 +1,12 @@
 """The data dictionary: the definition of every table and column, generated from their declarations."""
 
-from typing import Any
+from typing import TypedDict
 
 import pyarrow as pa
 
 from schema import computed_tables
 from schema.recorded import PAGES, Notes, released_schema
-from schema.released_tables import columns, released_tables
+from schema.released_tables import ColumnFacts, columns, released_tables
 
 COMPUTED: dict[str, tuple[pa.Schema, str]] = {
     "distribution": (
@@ -27,17 +27,24 @@ COMPUTED: dict[str, tuple[pa.Schema, str]] = {
 """Schema and description of each computed table."""
 
 
-def dictionary(kind: str = "web", notes: Notes = PAGES) -> dict[str, dict[str, Any]]:
+class TableFacts(TypedDict):
+    """A table in the data dictionary."""
+
+    description: str
+    columns: list[ColumnFacts]
+
+
+def dictionary(kind: str = "web", notes: Notes = PAGES) -> dict[str, TableFacts]:
     """Return every released and every computed table by name: `description` and `columns`,
     as releases of this kind hold them."""
-    observed = {
+    observed: dict[str, TableFacts] = {
         name: {
             "description": table.description,
             "columns": columns(released_schema(name, kind, notes)),
         }
         for name, table in released_tables().items()
     }
-    computed = {
+    computed: dict[str, TableFacts] = {
         name: {"description": text, "columns": columns(schema)} for name, (schema, text) in COMPUTED.items()
     }
     return observed | computed

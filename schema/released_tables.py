@@ -12,7 +12,7 @@ import functools
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import pyarrow as pa
 
@@ -53,13 +53,22 @@ class ReleasedTable:
     """Columns with their definitions, as in a crawl of ours."""
 
 
+class ColumnFacts(TypedDict):
+    """A column in the data dictionary."""
+
+    name: str
+    type: str
+    nullable: bool
+    comment: str
+
+
 def definition(field: pa.Field) -> str:
     """Return the definition of a column, from its metadata; empty if it has none."""
     metadata: dict[bytes, bytes] = field.metadata or {}
     return metadata.get(b"comment", b"").decode()
 
 
-def columns(schema: pa.Schema) -> list[dict[str, Any]]:
+def columns(schema: pa.Schema) -> list[ColumnFacts]:
     """Return the name, type, nullability and definition of each column, in order."""
     return [
         {

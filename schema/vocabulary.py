@@ -138,3 +138,12 @@ CLOSED: dict[str, tuple[str, ...]] = {
 }
 """All values that a column of the observation tables may have, by the column's name;
 other columns take any value."""
+
+METHOD_BREAKS: dict[str, tuple[str, ...]] = {
+    "3": (
+        "A page is quiet only once the browser has had nothing to do for half a second: pages that "
+        "compute for longer between two requests, and all on a busy machine, are recorded further.",
+    ),
+}
+"""Breaks of the measuring method, which every series over months shows, by the version that brought them: the
+rows of docs/data-changelog.md marked as breaks."""

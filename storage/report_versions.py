@@ -74,7 +74,7 @@ class ReportVersion:
 
     @property
     def of_year(self) -> int:
-        """The year that it is about."""
+        """Year that the report is about."""
         return int(self.year.removesuffix(EDITION))
 
     @property
@@ -198,7 +198,6 @@ def erase(version: ReportVersion, *, reason: str, date: str, signer: Signer | No
 def _write_notice(
     folder: Path, version: ReportVersion, *, reason: str, date: str, is_erased: bool, signer: Signer | None
 ) -> None:
-    """Write a signed notice into an empty folder."""
     try:
         checksum = checksum_of(version.folder)
     except OSError:  # erased before, or damaged

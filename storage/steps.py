@@ -1,10 +1,11 @@
-"""The steps of a long piece of work in one file, written by who does it and read by the service: a demo's."""
+"""Progress of a demo's steps, in one file that the demo writes and the service reads."""
 
 import contextlib
 import dataclasses
-import json
 from collections.abc import Sequence
 from pathlib import Path
+
+import msgspec
 
 from storage.staging import write_whole
 
@@ -18,7 +19,7 @@ BAR_WIDTH = 20
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
-    """One step, and how far it is."""
+    """One step and its progress."""
 
     name: str
     what: str
@@ -27,14 +28,13 @@ class Step:
     """Duration in seconds; None until it has ended."""
     done: int = 0
     total: int | None = None
-    """Number of its parts; None if it is not known, and `done` says nothing."""
+    """Number of its parts; None if unknown, and then `done` means nothing."""
     unit: str = ""
     """Unit of the count, in the plural."""
     seconds_left: int | None = None
-    """Time left, if it goes on as it went; None if that is not known."""
+    """Estimated seconds left at the pace so far; None if unknown."""
 
     def __str__(self) -> str:
-        """Return the step as a line of text, with a bar while its length is known."""
         line = f"{self.name:8} {self.what}"
         if not self.total:
             return line
@@ -46,13 +46,13 @@ class Step:
 def write_steps(folder: Path, steps: Sequence[Step]) -> None:
     """Write all steps, in their order, in place of what was written before."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / FILE, json.dumps([dataclasses.asdict(step) for step in steps]).encode())
+    write_whole(folder / FILE, msgspec.json.encode(steps))
 
 
 def read_steps(folder: Path) -> tuple[Step, ...]:
     """Return the steps in their order; none if there is no file, or a damaged one."""
-    with contextlib.suppress(OSError, ValueError, TypeError):
-        return tuple(Step(**facts) for facts in json.loads((folder / FILE).read_text(encoding="utf-8")))
+    with contextlib.suppress(OSError, ValueError):
+        return msgspec.json.decode((folder / FILE).read_bytes(), type=tuple[Step, ...])
     return ()
 
 

@@ -13,7 +13,7 @@ from api.stored.shelf import Shelf, Version
 from releases.catalogue import Manifest
 from releases.formatting import grouped
 from schema.crawls import CrawlName
-from schema.method_breaks import METHOD_BREAKS
+from schema.vocabulary import METHOD_BREAKS
 
 ANY = "any"
 """Vantage of a series whose months may be from different vantages."""

@@ -12,7 +12,6 @@ import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from playwright.async_api import Browser as PlaywrightBrowser
 from playwright.async_api import BrowserContext, CDPSession, Playwright, async_playwright
@@ -172,7 +171,7 @@ class Browser:
         The User-Agent itself is a flag of the process, so that service and shared workers have it. Their
         scripts can still read the headless shell's brands, but they send no client hints.
         """
-        override: dict[str, Any] = {"userAgent": self._guise.user_agent}
+        override: dict[str, object] = {"userAgent": self._guise.user_agent}
         if self._guise.metadata is not None:
             override["userAgentMetadata"] = self._guise.metadata
         await session.send("Emulation.setUserAgentOverride", override)

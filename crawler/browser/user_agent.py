@@ -5,7 +5,7 @@ The headless shell's own say HeadlessChrome, which sites answer with bot walls.
 
 import dataclasses
 import re
-from typing import Any
+from typing import TypedDict
 
 from crawler.browser.devices import DESKTOP, Device
 from crawler.errors import CrawlerError
@@ -21,13 +21,27 @@ class ContactUrlError(CrawlerError):
     """The contact URL cannot stand in a User-Agent."""
 
 
+class UserAgentMetadata(TypedDict):
+    """Metadata of `Emulation.setUserAgentOverride` (Chrome DevTools Protocol)."""
+
+    brands: list[dict[str, str]]
+    fullVersionList: list[dict[str, str]]
+    platform: str
+    platformVersion: str
+    architecture: str
+    bitness: str
+    model: str
+    mobile: bool
+    formFactors: list[str]
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Guise:
     """User-Agent and client hints of one browser."""
 
     user_agent: str
-    metadata: dict[str, Any] | None
-    """Metadata for `Emulation.setUserAgentOverride`; None for no client hints."""
+    metadata: UserAgentMetadata | None
+    """None for no client hints."""
 
     @property
     def client_hints(self) -> str | None:
@@ -65,7 +79,7 @@ AS_IT_IS = Appearance()
 
 
 def check_contact(url: str) -> str:
-    """Return the URL; ContactError if it cannot stand in a User-Agent."""
+    """Return the URL; ContactUrlError if it cannot stand in a User-Agent."""
     if not CONTACT_URL.fullmatch(url):
         raise ContactUrlError(
             f"{url!r} cannot stand in a User-Agent: write a plain http or https URL of at most 200 characters"
@@ -100,7 +114,7 @@ def brands(version: str) -> list[dict[str, str]]:
     return [own, noise] if major % 2 else [noise, own]
 
 
-def _metadata(version: str, device: Device) -> dict[str, Any]:
+def _metadata(version: str, device: Device) -> UserAgentMetadata:
     short = brands(version)
     whole = [
         {**brand, "version": version if brand["brand"] == "Chromium" else f"{brand['version']}.0.0.0"}

@@ -1,7 +1,6 @@
 """Plans a crawl: its list, its row, its sites and its partitions, in one transaction."""
 
 import dataclasses
-from typing import Any
 
 from sqlalchemy import Connection, Engine, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
@@ -60,7 +59,7 @@ class CrawlPlan:
         head = self.sites.top(self.top)
         return self.optout.filter_entries(head) if self.optout else head
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         return dataclasses.asdict(self.name) | {
             "list_id": self.sites.id,
             "top": len(self.entries()),

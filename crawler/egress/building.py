@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from crawler.egress import forwarding
 from crawler.egress.changes import have_changed, open_listeners
 from crawler.egress.inside import Inside
+from crawler.egress.layout import GuardLayout, Link, make_layout
 from crawler.egress.machine import read_machine
 from crawler.egress.nameservers import RESOLV_CONF, parse_nameservers
 from crawler.egress.networks import Network
-from crawler.egress.plan import GuardPlan, Link, make_plan
 from crawler.errors import EgressUnavailable
 
 LOCK_FILE = "/proc/sys/net/ipv4/tcp_fastopen_key"
@@ -39,7 +39,7 @@ class Building:
         self._opened: set[str] = set()
         self.inside = Inside(uid)
         self._link: Link | None = None
-        self.plan: GuardPlan | None = None
+        self.layout: GuardLayout | None = None
         self._built: dict[str, object] = {}
         self._listening = [*open_listeners(), *self.inside.listeners()]
         self._known_servers = ""
@@ -58,16 +58,16 @@ class Building:
             forwarding.unlink(link)
             forwarding.sweep()
             forwarding.check_firewall()
-            plan = self._make_plan(link)
+            layout = self._make_layout(link)
             try:
-                forwarding.attach(plan, self.inside.pid, self._opened)
-                sockets = self.inside.settle(plan)
-                built = self._read_state(plan)
+                forwarding.attach(layout, self.inside.pid, self._opened)
+                sockets = self.inside.settle(layout)
+                built = self._read_state(layout)
                 _check_built(built)
             except (EgressUnavailable, OSError):
                 forwarding.unlink(link)
                 raise
-        self.plan, self._built = plan, built
+        self.layout, self._built = layout, built
         return sockets
 
     def check(self) -> None:
@@ -80,13 +80,13 @@ class Building:
 
     def _check_all(self) -> None:
         self._is_good = False
-        assert self.plan is not None
+        assert self.layout is not None
         forwarding.check_firewall()
-        if self._make_plan(self.plan.link) != self.plan:
+        if self._make_layout(self.layout.link) != self.layout:
             raise EgressUnavailable(
                 "this machine's network is not what it was when the address guard was built"
             )
-        state = self._read_state(self.plan)
+        state = self._read_state(self.layout)
         wrong = [name for name, value in self._built.items() if state.get(name) != value]
         if wrong:
             raise EgressUnavailable(f"the address guard is not whole: missing or changed: {', '.join(wrong)}")
@@ -98,10 +98,10 @@ class Building:
             with hold_lock():
                 forwarding.detach(self._link, self._opened)
 
-    def _make_plan(self, link: Link) -> GuardPlan:
+    def _make_layout(self, link: Link) -> GuardLayout:
         outside = read_machine()
         self._known_servers = self._servers()
-        return make_plan(
+        return make_layout(
             link,
             outside,
             forwarding.forwarded_versions(outside),
@@ -113,12 +113,11 @@ class Building:
     def _servers() -> str:
         return RESOLV_CONF.read_text(encoding="utf-8", errors="replace")
 
-    def _read_state(self, plan: GuardPlan) -> dict[str, object]:
-        return forwarding.read_state(plan, self._opened) | self.inside.look()
+    def _read_state(self, layout: GuardLayout) -> dict[str, object]:
+        return forwarding.read_state(layout, self._opened) | self.inside.look()
 
 
 def _check_built(built: dict[str, object]) -> None:
-    """Raise EgressUnavailable if a part was not built after all."""
     for name, value in built.items():
         if not value or (isinstance(value, dict) and not value["up"]):
             raise EgressUnavailable(f"the address guard could not be built: missing: {name}")

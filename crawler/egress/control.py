@@ -3,7 +3,7 @@
 import ipaddress
 import socket
 import threading
-from typing import Any
+from typing import Any, TypedDict
 
 from crawler.egress.inside import receive_answer
 from crawler.egress.networks import Network
@@ -16,6 +16,14 @@ MENDED_WITHIN_S = 120.0
 """Time limits on a loaded machine, in seconds: each program has 20 s, and waiting for another guard 30 s."""
 
 
+class Entrance(TypedDict):
+    """The first message of a guard process: how its namespaces are entered."""
+
+    namespace_pid: int
+    namespace: str
+    local: list[str]
+
+
 class Control:
     """Sends requests to the guard process; threads may share it, and each gets its own answer."""
 
@@ -25,7 +33,7 @@ class Control:
         self.local: tuple[Network, ...] = ()
         """Networks that the guard refuses on this machine alone, as of the last answer."""
 
-    def entrance(self) -> tuple[dict[str, Any], list[socket.socket]]:
+    def entrance(self) -> tuple[Entrance, list[socket.socket]]:
         """Receive the first message, sent once the guard is up: how to enter it,
         and the sockets of the capture, if any."""
         result, sockets = self._answer()

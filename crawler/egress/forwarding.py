@@ -12,9 +12,9 @@ import secrets
 from pathlib import Path
 
 from crawler.egress import rules
+from crawler.egress.layout import LINKS, GuardLayout, Link
 from crawler.egress.machine import Machine
 from crawler.egress.namespace import INNER
-from crawler.egress.plan import LINKS, GuardPlan, Link
 from crawler.egress.programs import (
     list_tables,
     load_rules,
@@ -68,29 +68,29 @@ def free_link() -> Link:
     )
 
 
-def attach(plan: GuardPlan, namespace_pid: int, opened: set[str]) -> None:
+def attach(layout: GuardLayout, namespace_pid: int, opened: set[str]) -> None:
     """Link the namespace of `namespace_pid` to this one, after loading the rules.
 
     The link is up when both ends are. `opened` are the interfaces that forward for guards alone; an interface
     that this call turns on is added.
     """
-    link = plan.link
-    load_rules(rules.outside_rules(table=link.name, link=link.name, local=plan.local))
+    link = layout.link
+    load_rules(rules.outside_rules(table=link.name, link=link.name, local=layout.local))
     end = f"peer {INNER} netns {namespace_pid}"
-    lines = [f"link add {link.name} mtu {plan.mtu} type veth {end}", f"link set {link.name} up"]
-    for version in plan.versions:
+    lines = [f"link add {link.name} mtu {layout.mtu} type veth {end}", f"link set {link.name} up"]
+    for version in layout.versions:
         nodad = " nodad" if version == 6 else ""
         lines.append(f"address add {link.addresses(version)[0]} dev {link.name}{nodad}")
     run_ip_batch(lines)
-    if 4 in plan.versions:
+    if 4 in layout.versions:
         _set_forwarding(link.name, "1")
-        _open_uplink(plan.uplinks[4], opened)
+        _open_uplink(layout.uplinks[4], opened)
 
 
-def read_state(plan: GuardPlan, opened: set[str]) -> dict[str, object]:
+def read_state(layout: GuardLayout, opened: set[str]) -> dict[str, object]:
     """Read the state of all parts of a guard outside its namespaces."""
-    name = plan.link.name
-    forwarding = [name, plan.uplinks[4]] if 4 in plan.versions else []
+    name = layout.link.name
+    forwarding = [name, layout.uplinks[4]] if 4 in layout.versions else []
     state: dict[str, object] = {
         f"the nftables rules outside (table {name})": rules_digest(name),
         f"the link's outer end ({name})": read_link(run_ip_json("address", "show"), name),

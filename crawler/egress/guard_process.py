@@ -58,7 +58,7 @@ def main() -> int:
 
 def list_local(building: Building) -> list[str]:
     """List the networks that a guard refuses on this machine alone."""
-    return [str(network) for network in building.plan.local] if building.plan else []
+    return [str(network) for network in building.layout.local] if building.layout else []
 
 
 class GuardProcess:
@@ -106,8 +106,8 @@ class GuardProcess:
         return list_local(self._building)
 
     async def _serve(self, sockets: Sequence[socket.socket]) -> None:
-        assert self._building.plan is not None
-        for number, address in enumerate(self._building.plan.relayed):
+        assert self._building.layout is not None
+        for number, address in enumerate(self._building.layout.relayed):
             await self._relay.serve(address, *sockets[2 * number : 2 * number + 2])
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from crawler.egress import namespace
 from crawler.egress.changes import open_listeners
+from crawler.egress.layout import GuardLayout
 from crawler.egress.namespace import MESSAGE_BYTES, SOCKETS_LIMIT
-from crawler.egress.plan import GuardPlan
 from crawler.errors import EgressUnavailable
 
 ANSWERS_WITHIN_S = 60.0
@@ -30,10 +30,10 @@ class Inside:
         self._channel.settimeout(ANSWERS_WITHIN_S)
         self._receive()
 
-    def settle(self, plan: GuardPlan) -> list[socket.socket]:
+    def settle(self, layout: GuardLayout) -> list[socket.socket]:
         """Load the rules, then set up the new link (`namespace.set_up_link`);
         return the sockets on which DNS is asked."""
-        return self._ask({"do": "settle", "plan": plan.to_json()})[1]
+        return self._ask({"do": "settle", "layout": layout.to_message()})[1]
 
     def capture(self) -> list[socket.socket]:
         """Open a socket that captures TCP at the inner end of the link, and one for TCP_INFO,
@@ -123,7 +123,9 @@ def _live(uid: int, channel: socket.socket) -> None:
 def _answer(channel: socket.socket, request: dict[str, Any]) -> None:
     try:
         if request["do"] == "settle":
-            hand_over(channel, {"result": None}, namespace.set_up_link(GuardPlan.from_json(request["plan"])))
+            hand_over(
+                channel, {"result": None}, namespace.set_up_link(GuardLayout.from_message(request["layout"]))
+            )
         elif request["do"] == "capture":
             hand_over(channel, {"result": None}, namespace.open_captures())
         elif request["do"] == "listen":

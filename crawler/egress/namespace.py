@@ -13,8 +13,8 @@ from pathlib import Path
 from crawler.capture.ring import open_socket
 from crawler.capture.tcp_info import open_tcp_info
 from crawler.egress import rules
+from crawler.egress.layout import GuardLayout
 from crawler.egress.networks import Address
-from crawler.egress.plan import GuardPlan
 from crawler.egress.programs import load_rules, read_link, rules_digest, run, run_ip_batch, run_ip_json
 from crawler.errors import EgressUnavailable
 
@@ -31,7 +31,7 @@ LINK_LOCAL = "fe80::2/64"
 """Link-local address of the inner end (RFC 4291 §2.5.6), from which neighbour discovery sends."""
 
 MESSAGE_BYTES = 128 * 1024
-"""Size limit of a message: a plan, most of it the operator's networks, must fit."""
+"""Size limit of a message: a layout, most of it the operator's networks, must fit."""
 SOCKETS_LIMIT = 16
 
 
@@ -64,25 +64,25 @@ def become_owner(uid: int) -> None:
     (process / "gid_map").write_text(f"0 {gid} 1", encoding="ascii")
 
 
-def set_up_link(plan: GuardPlan) -> list[socket.socket]:
+def set_up_link(layout: GuardLayout) -> list[socket.socket]:
     """Load the rules, then set up the new link; return the relay's bound sockets,
     two a nameserver.
 
     Addresses, routes and rules from before are removed.
     """
-    load_rules(rules.inside_rules(nameservers=plan.relayed, local=plan.local))
+    load_rules(rules.inside_rules(nameservers=layout.relayed, local=layout.local))
     run_ip_batch(["address flush dev lo", "link set lo down", "link set lo up"])
     for version in (4, 6):
         run("ip", f"-{version}", "route", "flush", "table", "main")
-    lines = [f"link set {INNER} mtu {plan.mtu}", *_link_local_commands(), f"link set {INNER} up"]
+    lines = [f"link set {INNER} mtu {layout.mtu}", *_link_local_commands(), f"link set {INNER} up"]
     lines += [
         f"address add {nameserver}/{nameserver.max_prefixlen} dev lo"
         + (" nodad" if nameserver.version == 6 else "")
-        for nameserver in plan.relayed
+        for nameserver in layout.relayed
         if not nameserver.is_loopback
     ]
-    for version in plan.versions:
-        outside, inside = plan.link.addresses(version)
+    for version in layout.versions:
+        outside, inside = layout.link.addresses(version)
         nodad = " nodad" if version == 6 else ""
         lines += [
             f"address add {inside} dev {INNER}{nodad}",
@@ -91,7 +91,7 @@ def set_up_link(plan: GuardPlan) -> list[socket.socket]:
     run_ip_batch(lines)
     return [
         _bind(nameserver, kind)
-        for nameserver in plan.relayed
+        for nameserver in layout.relayed
         for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM)
     ]
 

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from schema.method_breaks import METHOD_BREAKS
+from schema.vocabulary import METHOD_BREAKS
 
 CHANGELOG = Path(__file__).parents[2] / "docs" / "data-changelog.md"
 

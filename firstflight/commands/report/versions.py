@@ -90,7 +90,6 @@ class VersionFacts:
         )
 
     def __str__(self) -> str:
-        """Return the facts as one line of text."""
         parts = [self.standing + (", DAMAGED" if self.is_damaged else "")]
         if self.withdrawal:
             parts.append(f"withdrawn on {self.withdrawal.date}: {self.withdrawal.reason}")

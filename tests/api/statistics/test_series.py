@@ -10,8 +10,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from schema.crawls import CrawlName
-from schema.method_breaks import METHOD_BREAKS
 from schema.tables import SCHEMA_VERSION
+from schema.vocabulary import METHOD_BREAKS
 from tests.api.conftest import serving, write_release, write_release_with_items
 from tests.api.test_damaged import withdraw
 from tests.api.test_v1 import assert_problem

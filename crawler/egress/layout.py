@@ -1,11 +1,11 @@
-"""The plan of a guard, from which both of its sides are built."""
+"""The layout of a guard, from which both of its sides are built."""
 
 from __future__ import annotations
 
 import dataclasses
 import ipaddress
 from collections.abc import Iterable
-from typing import Any
+from typing import TypedDict
 
 from crawler.egress import rules
 from crawler.egress.machine import Machine
@@ -40,9 +40,20 @@ class Link:
         return f"{first + 1}/64", f"{first + 2}/64"
 
 
+class LayoutMessage(TypedDict):
+    """A layout as JSON, for the process in the namespaces."""
+
+    link: int
+    versions: list[int]
+    mtu: int
+    uplinks: list[tuple[int, str]]
+    local: list[str]
+    relayed: list[str]
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class GuardPlan:
-    """The plan of one guard on the machine as it is now."""
+class GuardLayout:
+    """The layout of one guard on the machine as it is now."""
 
     link: Link
     versions: tuple[int, ...]
@@ -54,11 +65,10 @@ class GuardPlan:
     relayed: tuple[Address, ...]
     """Nameservers at refused addresses, for which the relay answers."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Serialise the plan for the process in the namespaces."""
+    def to_message(self) -> LayoutMessage:
         return {
             "link": self.link.number,
-            "versions": self.versions,
+            "versions": list(self.versions),
             "mtu": self.mtu,
             "uplinks": list(self.uplinks.items()),
             "local": list(map(str, self.local)),
@@ -66,7 +76,7 @@ class GuardPlan:
         }
 
     @classmethod
-    def from_json(cls, given: dict[str, Any]) -> GuardPlan:
+    def from_message(cls, given: LayoutMessage) -> GuardLayout:
         return cls(
             link=Link(given["link"]),
             versions=tuple(given["versions"]),
@@ -77,17 +87,17 @@ class GuardPlan:
         )
 
 
-def make_plan(
+def make_layout(
     link: Link,
     outside: Machine,
     versions: Iterable[int],
     *,
     blocked: tuple[Network, ...],
     nameservers: Iterable[Address],
-) -> GuardPlan:
-    """Plan a guard for a machine whose operator names networks to be `blocked` too."""
+) -> GuardLayout:
+    """Lay out a guard for a machine whose operator names networks to be `blocked` too."""
     local = (*outside.networks, *blocked)
-    return GuardPlan(
+    return GuardLayout(
         link=link,
         versions=tuple(versions),
         mtu=outside.mtu,
