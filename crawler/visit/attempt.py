@@ -83,7 +83,7 @@ class BrowserDied(BrowserError):
 
 
 @dataclasses.dataclass(slots=True)
-class Attempt:
+class SchemeAttempt:
     """One navigation by one scheme; a Recorder fills it in."""
 
     scheme: str
@@ -164,7 +164,7 @@ class Attempt:
         tried = self.traffic.tried.get(re.sub(r":[0-9]*$", "", hosts[-1]), ())
         return bool(tried) and all(map(self.refuses, tried))
 
-    def outweighs(self, first: Attempt) -> bool:
+    def outweighs(self, first: SchemeAttempt) -> bool:
         """Return whether this attempt by http says more of the site than `first`, by https."""
         if self.broken or self.answered or self.traffic.is_disturbed:
             return True

@@ -30,7 +30,7 @@ from crawler.errors import (
     VisitTimeout,
 )
 from crawler.netlog.open_requests import QUIET_MS
-from crawler.visit.attempt import Attempt
+from crawler.visit.attempt import SchemeAttempt
 
 POLL_S = 0.1
 
@@ -114,14 +114,14 @@ class Recorder:
         self._is_stuck = False
         """True if the page kept the browser from answering in time."""
         self._began_ms = browser.log.begin()
-        self.attempt = Attempt(
+        self.attempt = SchemeAttempt(
             scheme,
             datetime.datetime.now(datetime.UTC),
             self._began_ms,
             refuses=browser.guard.refuses if browser.guard else None,
         )
 
-    async def record(self, place: str, *, settle_s: float, links: bool) -> Attempt:
+    async def record(self, place: str, *, settle_s: float, links: bool) -> SchemeAttempt:
         """Load `place`, a host with a path; the attempt says how it ended,
         whatever the page or the browser did."""
         attempt, browser = self.attempt, self._browser

@@ -10,7 +10,7 @@ from crawler.errors import BadResponse, ConnectError, NavigationAborted, TLSErro
 from crawler.netlog.assembler import Traffic
 from crawler.netlog.exchange import NETWORK_CHANGED, Exchange
 from crawler.netlog.http1 import MessageReader
-from crawler.visit.attempt import RETRY_AFTER_LONGEST_S, Attempt, retry_after_s
+from crawler.visit.attempt import RETRY_AFTER_LONGEST_S, SchemeAttempt, retry_after_s
 
 CERTIFICATE = TLSError("net::ERR_CERT_DATE_INVALID")
 REFUSED = ConnectError("net::ERR_CONNECTION_REFUSED")
@@ -20,8 +20,10 @@ SILENT = VisitTimeout("the time budget ran out")
 NOON = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
 
 
-def ended(scheme: str, error: VisitError | None, *, received: int = 0, number: int | None = None) -> Attempt:
-    attempt = Attempt(scheme, datetime.datetime.now(datetime.UTC), 0)
+def ended(
+    scheme: str, error: VisitError | None, *, received: int = 0, number: int | None = None
+) -> SchemeAttempt:
+    attempt = SchemeAttempt(scheme, datetime.datetime.now(datetime.UTC), 0)
     attempt.error = error
     exchange = Exchange(f"{scheme}://a.test/", "GET", "main frame", 0)
     exchange.message = MessageReader()
