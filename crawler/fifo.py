@@ -48,7 +48,6 @@ class Drain:
         self._hurried.set()
 
     def rest(self) -> None:
-        """Pause as long as usual again."""
         self._hurried.clear()
 
     @property

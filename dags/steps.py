@@ -66,7 +66,6 @@ DAG_OPTIONS: dict[str, Any] = {
     },
     "tags": ["firstflight"],
 }
-"""Options of every DAG."""
 
 
 AGAIN = 75

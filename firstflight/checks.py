@@ -60,7 +60,6 @@ class Finding:
 
 
 def apt_command(package: str) -> str:
-    """Return the command that installs a Debian package."""
     return f"apt-get install --no-install-recommends {package}"
 
 
@@ -165,7 +164,6 @@ def check_mininet(_: Settings) -> Finding:
 
 
 def check_guest_kernel(settings: Settings) -> Finding:
-    """Check the replay's compiled kernel and player."""
     from replay.errors import ReplayError
     from replay.lab import kernel, player
 
@@ -295,7 +293,6 @@ def check_alerts(settings: Settings) -> Finding:
 
 
 def check_memory(_: Settings) -> Finding:
-    """Check memory available now."""
     lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     available = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
     evidence = f"{available / 1e9:.1f} GB available on {os.cpu_count()} cores"

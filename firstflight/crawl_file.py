@@ -109,7 +109,6 @@ class CrawlFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only
 
     @property
     def limits(self) -> Limits:
-        """The limits at which a run replaces a browser or gives up."""
         return Limits(
             pages_per_browser=self.pages_per_browser,
             browser_memory_mb=self.browser_memory_mb,

@@ -46,7 +46,6 @@ class Bar:
         self._bar.update(result.is_final)
 
     def say(self, line: str) -> None:
-        """Print the message on its own line."""
         click.echo(line, err=True)
 
 
@@ -77,7 +76,6 @@ class JsonLines:
         )
 
     def say(self, line: str) -> None:
-        """Write the message as an event."""
         self._write("message", message=line)
 
     def _write(self, event: str, **facts: object) -> None:

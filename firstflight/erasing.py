@@ -67,7 +67,6 @@ class Survey:
 
     @property
     def anything(self) -> bool:
-        """True if there is anything to erase."""
         return bool(self.crawls or self.releases or self.derived or self.lists)
 
 

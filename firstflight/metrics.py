@@ -108,18 +108,15 @@ class Crawls(Collector):
 
 
 def last_sealed(every: Sequence[Crawl]) -> Crawl | None:
-    """Return the crawl that was sealed last; None if none was."""
     sealed = [(crawl.sealed_at, crawl.id, crawl) for crawl in every if crawl.sealed_at is not None]
     return max(sealed)[-1] if sealed else None
 
 
 def seconds(at: datetime.datetime | None) -> float | None:
-    """Return a time in seconds since the epoch."""
     return None if at is None else at.timestamp()
 
 
 def crawl_metrics(statuses: Sequence[tuple[Crawl, Status]]) -> Iterator[Metric]:
-    """Yield metrics labelled with the crawl's name."""
     named = [(str(name_of(crawl)), crawl, counted) for crawl, counted in statuses]
     times = {"planned": "Time of the plan.", "sealed": "Time of the seal."}
     for what, text in times.items():
@@ -202,7 +199,6 @@ class Replays(Collector):
         self._folder = folder
 
     def collect(self) -> Iterable[Metric]:
-        """Yield cells by state."""
         cells: list[tuple[tuple[str, str], float]] = []
         for folder in sorted(self._folder.glob("*")):
             states = collections.Counter[str]()

@@ -114,5 +114,4 @@ def write_sealed(connection: Connection, crawl: Crawl, folder: Path) -> None:
 
 
 def database_bytes(connection: Connection) -> int:
-    """Return the size of the whole database."""
     return int(connection.scalar(text("SELECT pg_database_size(current_database())")) or 0)

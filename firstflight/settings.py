@@ -105,7 +105,6 @@ class Settings:
 
     @property
     def releases(self) -> Path:
-        """Folder of the releases."""
         return self.data_dir / "releases"
 
     @property
@@ -115,7 +114,6 @@ class Settings:
 
     @property
     def lists(self) -> Path:
-        """Folder of fetched site lists."""
         return self.data_dir / "lists"
 
     @property
@@ -167,12 +165,10 @@ class Settings:
 
     @property
     def reports(self) -> Path:
-        """Folder of reports, one folder a year."""
         return self.data_dir / "reports"
 
     @property
     def backups(self) -> Path:
-        """Folder of copies of the database."""
         return self.data_dir / "backups"
 
 

@@ -244,7 +244,6 @@ def judge_crawl(engine: Engine, crawl: Crawl) -> Item:
 def judge_version(
     name: str, version: Release | Damaged | Withdrawn, engine: Engine | None, allowed_signers: Path
 ) -> Item:
-    """Check one version of a release."""
     if isinstance(version, Withdrawn):
         return Item(kind="release", name=name, state="withdrawn", said="a tombstone stands in its place")
     if isinstance(version, Damaged):

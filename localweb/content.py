@@ -104,7 +104,6 @@ def lift(grown: Tree, index: int) -> None:
 
 
 def answer(grown: Tree, index: int, content: bytes, encoding: str | None, media_type: str) -> ServedAnswer:
-    """Return the answer for an object, with its header."""
     status = grown.page.objects[index].status
     headers = [
         ("content-type", media_type),

@@ -66,7 +66,6 @@ def deploy(
 
 
 def protocols(mode: Mode, *, is_multiplexed: bool) -> tuple[str, ...]:
-    """Return the protocols that an origin's ALPN offers."""
     if mode is Mode.H2 or (mode is Mode.RECORDED and is_multiplexed):
         return (ALPN_H2, ALPN_HTTP1)
     return (ALPN_HTTP1,)

@@ -48,7 +48,6 @@ CORPORA = {
 
 
 def source(path: Path, *, tool: str, date: str) -> RecipeSource:
-    """Return where one recording was published."""
     return RecipeSource(
         **CORPORA[path.parent.name]._asdict(),
         file=path.name.removesuffix(".gz").replace("__", "/"),
@@ -58,7 +57,6 @@ def source(path: Path, *, tool: str, date: str) -> RecipeSource:
 
 
 def derive(path: Path, *, number: int) -> Page:
-    """Return the page of one recording."""
     file = read_file(path, CDP if path.parent.parent.name == "cdp" else HAR)
     return page(file.load, number=number, source=source(path, tool=file.tool, date=file.day))
 

@@ -62,7 +62,6 @@ async def no_answer(_: ServedRequest, __: Reply) -> None:
 
 
 async def send_without_end(_: ServedRequest, reply: Reply) -> None:
-    """Send a document without length and without end."""
     await reply.head(200, HEADERS)
     for pause_s, piece in endless_pieces():
         await asyncio.sleep(pause_s)
@@ -70,7 +69,6 @@ async def send_without_end(_: ServedRequest, reply: Reply) -> None:
 
 
 async def drip(_: ServedRequest, reply: Reply) -> None:
-    """Send the document byte by byte."""
     await reply.head(200, [*HEADERS, ("content-length", str(len(DOCUMENT)))])
     for sent, (pause_s, piece) in enumerate(dripping_pieces(), 1):
         await asyncio.sleep(pause_s)
@@ -78,7 +76,6 @@ async def drip(_: ServedRequest, reply: Reply) -> None:
 
 
 async def reset(_: ServedRequest, reply: Reply) -> None:
-    """Send a part of a long document, then reset the connection."""
     body = DOCUMENT * 2000
     await reply.head(200, [*HEADERS, ("content-length", str(len(body)))])
     await reply.body(body[:RESET_AFTER_BYTES])
@@ -98,13 +95,11 @@ def dripping_pieces() -> Iterator[tuple[float, bytes]]:
 
 
 async def silence(channel: Channel) -> None:
-    """Read and send nothing."""
     while await channel.receive():
         pass
 
 
 async def fail_handshake(channel: Channel) -> None:
-    """Answer the client's first bytes with a TLS alert."""
     await channel.receive()
     await channel.transmit(ALERT_HANDSHAKE_FAILURE)
     await channel.finish()

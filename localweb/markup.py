@@ -69,7 +69,6 @@ def script(tree: Tree, index: int, children: Sequence[int]) -> str:
 
 
 def each(urls: Sequence[str], form: str) -> str:
-    """Return a statement that does `form` for every URL."""
     listed = ",".join(f'"{url}"' for url in urls)
     return f"[{listed}].map(u=>{form});"
 

@@ -97,7 +97,6 @@ def grow(page: Page, mode: Mode) -> Tree:
 
 
 def join(tree: Tree, index: int) -> None:
-    """Put an object below the object that asks for it."""
     thing = tree.page.objects[index]
     recorded = thing.parent if thing.parent is not None else tree.page.main
     redirects = tree.page.objects[recorded].is_redirect

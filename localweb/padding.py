@@ -45,7 +45,6 @@ def member(stream: bytes, text: bytes, size: int) -> bytes:
 
 
 def deflate(text: bytes) -> bytes:
-    """Return a whole raw deflate stream."""
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     return compressor.compress(text) + compressor.flush()
 
@@ -99,7 +98,6 @@ GIF = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c000
 
 @functools.cache
 def png() -> bytes:
-    """Return a PNG of one transparent pixel."""
     chunks = (
         (b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)),
         (b"IDAT", zlib.compress(b"\0\0")),

@@ -58,7 +58,6 @@ class WebObject:
 
     @property
     def is_redirect(self) -> bool:
-        """True if its response redirected the browser."""
         return 300 <= self.status < 400 and self.status != 304
 
 
@@ -121,7 +120,6 @@ def load(text: str) -> list[Page]:
 
 
 def load_bundled() -> list[Page]:
-    """Return the pages that come with firstflight."""
     file = importlib.resources.files("localweb") / "recipes.json"
     return load(file.read_text(encoding="ascii"))
 

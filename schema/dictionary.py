@@ -24,7 +24,6 @@ COMPUTED: dict[str, tuple[pa.Schema, str]] = {
         "One response of a page load in the replay lab.",
     ),
 }
-"""Schema and description of each computed table."""
 
 
 class TableFacts(TypedDict):

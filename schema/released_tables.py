@@ -48,7 +48,6 @@ class ReleasedTable:
     description: str
     """Meaning of a row, in a sentence."""
     key: tuple[str, ...]
-    """Columns of the primary key."""
     schema: pa.Schema
     """Columns with their definitions, as in a crawl of ours."""
 

@@ -98,7 +98,6 @@ class Progress:
     crawl: str
     at: datetime.datetime
     planned: int
-    """Number of sites planned."""
     done: int
     """Number of sites that have their final visit."""
     visits: int

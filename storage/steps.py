@@ -14,7 +14,6 @@ FILE = "steps"
 
 
 BAR_WIDTH = 20
-"""Characters of a bar."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,5 +56,4 @@ def read_steps(folder: Path) -> tuple[Step, ...]:
 
 
 def remove_steps(folder: Path) -> None:
-    """Remove the file, once the work has ended."""
     (folder / FILE).unlink(missing_ok=True)

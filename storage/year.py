@@ -59,7 +59,6 @@ def months(year: int) -> list[str]:
 
 
 def year_of(connection: Connection, year: int, *, series: str = SERIES) -> Year:
-    """Read the crawls of a year from the database."""
     device, vantage, arm, kind = series.split(".")
     days: list[tuple[str, datetime.datetime | None]] = [
         (month, sealed_at)

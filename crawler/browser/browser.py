@@ -209,7 +209,6 @@ class Browser:
                 os.kill(pid, signal.SIGKILL)
 
     def list_renderers(self) -> list[int]:
-        """List its processes that run pages."""
         # A process that the zygote forked has its arguments in one string, with spaces between them.
         below = processes.list_descendants(self.pid)
         return [

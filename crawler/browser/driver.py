@@ -40,7 +40,6 @@ class _Driver:
 
     @property
     def is_fit(self) -> bool:
-        """True if the driver may start another browser."""
         return (
             self.lent < BROWSERS_EACH
             and processes.is_running(self.pid)
@@ -121,7 +120,6 @@ async def _start() -> _Driver:
 
 
 def list_drivers() -> list[int]:
-    """List the drivers that this process started."""
     us = os.getpid()
     children = [pid for pid, parent in processes.list_parents().items() if parent == us]
     return [pid for pid in children if ARGUMENT in processes.read_arguments(pid)]

@@ -19,7 +19,6 @@ from crawler.netlog.open_requests import OpenRequests
 COOKIE_ADDED = "COOKIE_STORE_COOKIE_ADDED"
 
 WANTED = frozenset({COOKIE_ADDED, *EVENTS, *REQUEST_EVENTS})
-"""Events that are read."""
 
 MARKS = 17
 """Cookies that make a mark: Chromium writes its log in batches of 15 events,

@@ -21,7 +21,6 @@ MS = 1_000_000
 
 
 def list_parents() -> dict[int, int]:
-    """Return every process and its parent."""
     parent_of = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdecimal():
@@ -120,7 +119,6 @@ class WorkMeter:
         return max((work.waited_ns for work in self._compare(self._readings[0][1])), default=0) // MS
 
     def _compare(self, before: dict[int, ThreadWork]) -> list[ThreadWork]:
-        """Return the work of each thread between a reading and the last."""
         _, last = self._readings[-1]
         return [
             ThreadWork(*(late - early for late, early in zip(work, before.get(thread, NO_WORK), strict=True)))

@@ -219,7 +219,6 @@ def compare_bounds(ends: Ends, bounds: Bounds) -> tuple[Bound, ...]:
 
 
 def describe_broken_bounds(ends: Ends, bounds: Bounds, crowds: Iterable[Excess | str] = ()) -> Iterator[str]:
-    """Describe each bound that the crawl fails."""
     shares = ends.shares
     for name, words in {
         "visited": "of the sites have a final visit",

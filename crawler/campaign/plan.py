@@ -42,13 +42,10 @@ class CrawlPlan:
     budget_s: float
     """Time limit of a visit, in seconds."""
     commit: str
-    """Commit of the code."""
     optout: OptOut | None = None
     """Sites that asked not to be visited."""
     loads: int = 1
-    """Loads of each home page."""
     inner_pages: int = 0
-    """Inner pages of each site."""
     user_agent: str | None = None
     """User-Agent to send; None for that of plain Chrome."""
     contact_url: str | None = None

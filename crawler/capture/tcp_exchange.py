@@ -335,7 +335,6 @@ def read_exchange(packets: Iterable[Packet], *, client: bytes) -> TcpExchange | 
 
 
 def _list_heard(reading: _Reading, clock: Sequence[int], round_trip_ns: int) -> list[Heard]:
-    """Return what the server had heard, by segment."""
     acks, earliest_ns = reading.acks, int((EARLIEST_WITH_CLOCK if clock else EARLIEST) * round_trip_ns)
     times = [ack.time_ns for ack in acks]
     untold = _count_not_taken_over(reading, int(TAKEN_OVER * round_trip_ns))

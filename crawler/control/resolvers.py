@@ -59,7 +59,6 @@ RESOLVERS = [
     Resolver(id="cloudflare", address="1.1.1.1", source="Cloudflare: 1.1.1.1, IP addresses"),
     Resolver(id="google", address="8.8.8.8", source="Google: Public DNS, Get Started"),
 ]
-"""Second resolvers by default."""
 
 
 def parse_resolvers(text: str | None) -> list[Resolver]:

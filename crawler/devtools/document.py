@@ -12,7 +12,6 @@ from crawler.devtools import events
 from crawler.netlog.exchange import MAIN_FRAME, Exchange, clean_url
 
 PAINTS = ("firstPaint", "firstContentfulPaint")
-"""Lifecycle events of painting."""
 
 LARGEST_PAINT = "largest-contentful-paint"
 """Type of the performance entry of a candidate for the largest contentful paint."""
@@ -55,7 +54,6 @@ class MainDocument:
         return latest is not None and latest.failed and self._shown[-1:] == [latest]
 
     def feed(self, event: events.DevToolsEvent) -> None:
-        """Take the next event."""
         match event:
             case events.RequestSent():
                 self._request(event)

@@ -150,7 +150,6 @@ class PipeTee:
         await asyncio.sleep(0)  # events that have been read are passed on in the loop's next round
 
     def stop(self) -> None:
-        """Pass on no more events."""
         self._page = self._hear = None
         self._drain.check()
 

@@ -92,7 +92,6 @@ class Building:
             raise EgressUnavailable(f"the address guard is not whole: missing or changed: {', '.join(wrong)}")
 
     def remove(self) -> None:
-        """Remove the whole guard."""
         self.inside.close()
         if self._link is not None:
             with hold_lock():

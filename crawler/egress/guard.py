@@ -34,7 +34,6 @@ class AddressGuard:
     namespace: str
     """Network namespace as /proc/PID/ns/net names it: net:[4026532247]."""
     control: Control
-    """Channel to the guard process."""
     capture: socket.socket | None = None
     """Raw socket that receives the TCP packets of the browsers, and none of the machine's;
     None if the kernel refuses it.

@@ -57,7 +57,6 @@ def main() -> int:
 
 
 def list_local(building: Building) -> list[str]:
-    """List the networks that a guard refuses on this machine alone."""
     return [str(network) for network in building.layout.local] if building.layout else []
 
 

@@ -41,11 +41,9 @@ class Inside:
         return self._ask({"do": "capture"})[1]
 
     def listeners(self) -> list[socket.socket]:
-        """Open sockets on which the kernel reports changes of the namespace."""
         return self._ask({"do": "listen"})[1]
 
     def look(self) -> dict[str, object]:
-        """Read the state of all parts of the guard in the namespace."""
         state: dict[str, object] = self._ask({"do": "look"})[0]
         return state
 

@@ -42,7 +42,6 @@ def run_ip_batch(lines: list[str]) -> None:
 
 
 def run_ip_json(*call: str) -> list[dict[str, Any]]:
-    """Return the JSON output of `ip`."""
     result: list[dict[str, Any]] = json.loads(run("ip", "-json", *call) or "[]")
     return result
 
@@ -53,7 +52,6 @@ def load_rules(rules: str) -> None:
 
 
 def list_tables() -> list[str]:
-    """List the nftables tables of this network namespace."""
     objects = json.loads(run("nft", "-j", "list", "tables"))["nftables"]
     return [str(entry["table"]["name"]) for entry in objects if "table" in entry]
 

@@ -17,7 +17,6 @@ from crawler.netlog.exchange import NETWORK_CHANGED, Exchange, Transport
 from crawler.netlog.tcp import TcpTransport
 
 EVENTS = frozenset(name for name, _ in (*connections.HANDLERS, *requests.HANDLERS))
-"""The events to feed."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -61,7 +60,6 @@ class Assembler:
         self._connections.oldest = max(self._connections.oldest, source)
 
     def feed(self, event: Event[Any]) -> None:
-        """Take the next event of the log."""
         if self.stop_ms is None or event.time_ms <= self.stop_ms:
             handler = self._handlers.get((event.name, event.phase))
             if handler is not None:
@@ -88,7 +86,6 @@ class Assembler:
 
     @property
     def ends(self) -> set[tuple[int, str, int]]:
-        """Local port, remote address and remote port of each connection so far."""
         return self._connections.ends
 
 

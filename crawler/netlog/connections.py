@@ -35,7 +35,6 @@ class UdpTransport(Transport):
         """Return None: there are no requests."""
 
     def finish(self) -> None:
-        """Count all bytes as the connection's own."""
         self.decrypted_bytes = self.frame_bytes = self.received_bytes
 
 
@@ -191,4 +190,3 @@ HANDLERS: dict[tuple[str, str], Callable[[Connections, Event[Any]], None]] = {
     **{event: _in_tcp(handler) for event, handler in tcp.HANDLERS.items()},
     **{(name, "NONE"): Connections._on_quic_event for name in quic.EVENTS},
 }
-"""Handlers by event and phase."""

@@ -74,7 +74,6 @@ class Transport:
         return False
 
     def count_received(self, size: int, time_ms: int) -> None:
-        """Count a TCP payload or a datagram."""
         self.received_bytes += size
         self.last_byte_ms = time_ms
 

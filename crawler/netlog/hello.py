@@ -53,7 +53,6 @@ class HelloReader:
         self._pieces: dict[int, bytes] = {}
 
     def feed(self, offset: int, data: bytes) -> None:
-        """Take the data of a CRYPTO frame."""
         if 0 <= offset < MESSAGES_LIMIT and len(data) > len(self._pieces.get(offset, b"")):
             self._pieces[offset] = data[:MESSAGES_LIMIT]
 

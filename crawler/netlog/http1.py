@@ -82,7 +82,6 @@ class MessageReader:
         self.surplus_bytes += size - body
 
     def feed(self, data: bytes) -> None:
-        """Take more bytes of the response."""
         if self.in_body:
             self._body(data)
             return

@@ -34,7 +34,6 @@ class Http2Stream:
     is_whole: bool = False
     """True if the end of the stream arrived."""
     content_length: int | None = None
-    """Content-Length of the response."""
 
 
 class FrameReader:

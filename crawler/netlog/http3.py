@@ -22,7 +22,6 @@ class Http3Stream:
         self.ends_at: int | None = None
         """Length of the stream; None until FIN has come."""
         self.content_length: int | None = None
-        """Content-Length of the response."""
         self._ranges = Ranges()
         self._body = 0
         """Payload of all DATA frames but the last, in bytes."""

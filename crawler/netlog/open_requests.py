@@ -54,7 +54,6 @@ class OpenRequests:
         """Time at which a request last began or ended."""
 
     def feed(self, event: Event[Any]) -> None:
-        """Take the next event of the log."""
         handler = HANDLERS.get((event.name, event.phase))
         if handler is not None:
             handler(self, event)
@@ -109,7 +108,5 @@ HANDLERS: dict[tuple[str, str], Callable[[OpenRequests, Event[Any]], object]] = 
     ("HTTP_TRANSACTION_READ_BODY", "END"): OpenRequests._on_read,
     ("URL_REQUEST_JOB_FILTERED_BYTES_READ", "NONE"): OpenRequests._note_move,
 }
-"""Handlers by event and phase."""
 
 EVENTS = frozenset(name for name, _ in HANDLERS)
-"""The events to feed."""

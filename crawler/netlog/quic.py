@@ -49,7 +49,6 @@ class QuicTransport(Transport):
         return len(self.paths) > 1
 
     def stream(self, stream_id: int | None) -> Http3Stream | None:
-        """Return a stream; None if nothing is known of it."""
         return None if stream_id is None else self.streams.get(stream_id)
 
     def send(self, exchange: Exchange, stream_id: int) -> None:
@@ -60,7 +59,6 @@ class QuicTransport(Transport):
             self.bind(exchange)
 
     def feed(self, event: Event[Any]) -> None:
-        """Take the next event of the session."""
         if event.name in FRAMES:
             self.packets.frame(event)
         handler = HANDLERS.get(event.name)
@@ -68,7 +66,6 @@ class QuicTransport(Transport):
             handler(self, event)
 
     def request_header_bytes(self, stream_id: int) -> int | None:
-        """Return the bytes of a request's HEADERS frame."""
         return self.sending.header_bytes(stream_id)
 
     def finish(self) -> None:
@@ -213,4 +210,3 @@ HANDLERS: dict[str, Callable[[QuicTransport, Event[Any]], None]] = {
 """Handlers of a session's events; frames are counted besides."""
 
 EVENTS = FRAMES | frozenset(HANDLERS)
-"""All events of a session."""

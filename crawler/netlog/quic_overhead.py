@@ -83,7 +83,6 @@ class QuicOverhead:
         return self._most if self._most < self._size else 0
 
     def datagram(self, size: int) -> None:
-        """Begin the next datagram."""
         self.received_bytes += size
         self._begin(size)
         if not self._has_opened:  # a Retry, say, of which the log has no more; only `buffered` corrects this
@@ -117,7 +116,6 @@ class QuicOverhead:
         self._is_whole = True
 
     def frame(self, event: Event[Any]) -> None:
-        """Count a frame of the packet."""
         sized = SIZED.get(event.name)
         least, most = UNSIZED[event.name] if sized is None else sized(event.params)
         self._least += least

@@ -276,4 +276,3 @@ HANDLERS: dict[tuple[str, str], Callable[[Requests, Event[Any]], None]] = {
     ("HTTP2_SESSION_RECV_HEADERS", "NONE"): Requests._on_http2_headers,
     ("HTTP_STREAM_REQUEST_BOUND_TO_QUIC_SESSION", "NONE"): Requests._on_bound_to_quic,
 }
-"""Handlers by event and phase."""

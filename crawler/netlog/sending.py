@@ -80,7 +80,6 @@ class SentFrames:
         self._header = b""
 
     def feed(self, data: bytes | Encoded) -> None:
-        """Count more plaintext."""
         at = 0
         while at < len(data):
             if self._skipped:

@@ -28,7 +28,6 @@ class TcpTransport(Transport):
 
     protocol: str = "http/1.1"
     is_secure: bool = False
-    """True with TLS."""
     records: RecordReader | None = None
     """None without TLS, and if the log lacks the beginning of TLS."""
     frames: FrameReader | None = None
@@ -125,7 +124,6 @@ class TcpTransport(Transport):
             self._response_bytes(event, arrived_ms)
 
     def _response_bytes(self, event: Event[params.ByteCount], arrived_ms: int) -> None:
-        """Count bytes of HTTP/1.1 for the response that is in progress."""
         exchange, size = self.current, event.params["byte_count"]
         if exchange is None or exchange.message is None:
             return
@@ -143,11 +141,9 @@ class TcpTransport(Transport):
             exchange.message.count(size)
 
     def stream(self, stream_id: int | None) -> Http2Stream | None:
-        """Return an HTTP/2 stream; None if nothing has come on it."""
         return None if self.frames is None or stream_id is None else self.frames.streams.get(stream_id)
 
     def request_header_bytes(self, stream_id: int) -> int | None:
-        """Return the bytes of a request's HEADERS and CONTINUATION frames."""
         return None if self.sent_frames is None else self.sent_frames.header_bytes.get(stream_id)
 
     def finish(self) -> None:
@@ -188,4 +184,3 @@ HANDLERS: dict[tuple[str, str], Callable[[TcpTransport, Event[Any]], None]] = {
     ("SSL_SOCKET_BYTES_RECEIVED", "NONE"): TcpTransport._on_plain_bytes,
     ("SSL_SOCKET_BYTES_SENT", "NONE"): TcpTransport._on_plain_bytes_sent,
 }
-"""Handlers by event and phase."""

@@ -240,7 +240,6 @@ class RecordReader:
         self._plain += size
 
     def alert(self) -> None:
-        """Note that the browser read an alert."""
         # All alerts of TLS 1.2 are in alert records; of TLS 1.3, only those that are not encrypted.
         if self._own_alerts:
             self._own_alerts -= 1

@@ -51,7 +51,6 @@ SOURCES = {
         newest="ranking_top_1000000",
     ),
 }
-"""Public lists by name."""
 
 TRANCO_ENTRIES = 1_000_000
 """Sites of a Tranco list by default."""

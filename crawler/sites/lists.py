@@ -141,7 +141,6 @@ class Reader:
         """Line number of each host, and of each origin in a list of origins."""
 
     def read(self, content: bytes) -> None:
-        """Read all lines."""
         lines = list(_lines(content, name=self.name))
         header = [column.strip().lower() for column in lines[0][1]] if lines else []
         host_at = next((header.index(column) for column in (*HOST_COLUMNS, ORIGIN) if column in header), None)

@@ -116,7 +116,6 @@ class ClaimLoop:
     network: CrawlNetwork | None = None
     """Probed to learn whether visits failed by a fault of ours; None without a network to probe."""
     pacing: Pacing = PACING
-    """Times at which the network is probed."""
     tally: Tally = dataclasses.field(default_factory=Tally)
     process: str = dataclasses.field(
         default_factory=lambda: f"{platform.node()}/{os.getpid()}/{secrets.token_hex(4)}"
@@ -152,7 +151,6 @@ class ClaimLoop:
         return self.tally
 
     async def _browse(self, owner: str) -> None:
-        """Run one browser after another until there is nothing left to do."""
         with contextlib.ExitStack() as failed:
             failed.callback(self.stop.set)
             while await self._has_work():

@@ -30,7 +30,6 @@ class CrawledWeb:
     """The web that is crawled, as the browser and the crawler find it."""
 
     flags: tuple[str, ...]
-    """Flags of the browser."""
     canaries: list[Canary]
     """Probed to learn whether the network is up; without any, nothing is probed."""
     resolvers: list[Resolver] | None = None
@@ -44,7 +43,6 @@ class Surroundings:
     chromium: Path
     web: CrawledWeb
     guard: AddressGuard | None
-    """Address guard around the browsers."""
     capture: Capture | None
     """Capture of the browsers' network; None where there is none."""
 

@@ -138,7 +138,6 @@ class DemoRun:
         self._counted, self._ended = 0, 0
 
     def command(self, *arguments: str) -> list[str]:
-        """Return the command line of one step."""
         return [sys.executable, "-m", "firstflight", *arguments]
 
     def note(self, name: str, **facts: Any) -> None:  # noqa: ANN401  # fields of a step
@@ -168,7 +167,6 @@ class DemoRun:
         click.echo(f"{shown}  {seconds} s", err=True)
 
     def commands(self, total: int) -> Count:
-        """Count the commands that have ended, of a given number."""
         return lambda: Reached(done=self._ended, total=total, unit="commands")
 
     def bars(self, unit: str, total: int | None = None) -> Count:

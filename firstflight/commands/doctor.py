@@ -34,6 +34,5 @@ def command(ctx: click.Context, *, as_json: bool) -> None:
 
 
 def describe_finding(finding: Finding) -> str:
-    """Return a finding as one line of text, with what mends it."""
     state = click.style(f"{finding.state:8}", fg=COLOURS[finding.state])
     return f"{state} {finding.name:24} {finding.found}" + (f" -> {finding.remedy}" if finding.remedy else "")

@@ -101,7 +101,6 @@ def list_(settings: Settings, *, as_json: bool) -> None:
 
 
 def describe_erratum(erratum: Erratum) -> str:
-    """Return an erratum as one line of text."""
     about = ", ".join(f"{release.crawl} version {release.version}" for release in erratum.releases)
     columns = f", {', '.join(erratum.columns)}" if erratum.columns else ""
     since = f", since {erratum.since}" if erratum.since else ""

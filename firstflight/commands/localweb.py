@@ -65,7 +65,6 @@ def describe_page(played: Played) -> str:
 
 
 def page_facts(played: Played) -> dict[str, object]:
-    """Return the facts about a page, for JSON."""
     page = played.page
     return {
         "site": page.site + SUFFIX,

@@ -22,7 +22,6 @@ class Pattern(click.ParamType[str]):
         self._hint = hint
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the value, or fail with the hint."""
         return value if self._pattern.fullmatch(value) else self.fail(f"{value!r}: {self._hint}", param, ctx)
 
 
@@ -32,7 +31,6 @@ class Statement(click.ParamType[str]):
     name = "text"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the line without the blanks around it."""
         line = value.strip()
         if not line or len(line) > MOST_CHARACTERS or any(unicodedata.category(c)[0] == "C" for c in line):
             self.fail(f"write one line of 1 to {MOST_CHARACTERS} characters", param, ctx)

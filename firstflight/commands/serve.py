@@ -138,7 +138,6 @@ def check_lab(settings: Settings) -> None:
 
 
 def make_lab_queue(settings: Settings) -> Queue | None:
-    """Return the queue of the lab; None where it is off."""
     from api.lab.process import replay_in_process
     from api.lab.queue import Queue
 

@@ -79,7 +79,6 @@ class Authority:
         return b"".join(chain), key
 
     def context(self, host: str, alpn: Sequence[str]) -> ssl.SSLContext:
-        """Return the server's TLS context for one host."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         # Python's ssl reads them only from files.
         with tempfile.NamedTemporaryFile(suffix=".pem") as file:

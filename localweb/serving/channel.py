@@ -159,7 +159,6 @@ class Channel:
             self._abandon()
 
     def _abandon(self) -> None:
-        """Make `close` reset the connection."""
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     async def _writable(self) -> None:

@@ -53,7 +53,6 @@ class RequestHeaders:
         self._bytes: collections.Counter[int] = collections.Counter()
 
     def feed(self, octets: bytes) -> None:
-        """Take what the client sent."""
         self._unscanned += octets.removeprefix(PREFACE)
         scanned = 0
         for frame in scan(self._unscanned):

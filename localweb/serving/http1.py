@@ -190,7 +190,6 @@ class Http1Reply(Reply):
 
 
 def parse(head: bytes) -> tuple[str, str, dict[str, str]]:
-    """Return method, target and header fields of a request."""
     first, *lines = head.decode("latin-1").split("\r\n")
     parts = first.split(" ")
     if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
@@ -207,7 +206,6 @@ def parse(head: bytes) -> tuple[str, str, dict[str, str]]:
 
 
 def chunk_size(line: bytes) -> int:
-    """Return the size that the first line of a chunk states."""
     try:
         return int(line.split(b";")[0], 16)
     except ValueError as exc:
@@ -215,7 +213,6 @@ def chunk_size(line: bytes) -> int:
 
 
 def header(status: int, fields: Fields) -> bytes:
-    """Return status line and header section."""
     try:
         reason = http.HTTPStatus(status).phrase
     except ValueError:
@@ -224,6 +221,5 @@ def header(status: int, fields: Fields) -> bytes:
 
 
 def section(first: Sequence[bytes], fields: Fields) -> bytes:
-    """Return the lines of a header or trailer section and its end."""
     lines = [f"{name}: {value}".encode("latin-1") for name, value in fields]
     return b"\r\n".join([*first, *lines, b"", b""])

@@ -53,7 +53,6 @@ class Http2Session:
         self._headers = frames.RequestHeaders()
 
     async def serve(self) -> None:
-        """Answer requests until the client leaves."""
         self.connection.initiate_connection()
         try:
             await self.flush()
@@ -139,7 +138,6 @@ class Http2Session:
         await self._windows.wait()
 
     async def flush(self) -> None:
-        """Hand all frames to TCP that have been made."""
         async with self.turns:
             await self.hand_over()
 

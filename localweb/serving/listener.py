@@ -120,7 +120,6 @@ class TcpListener:
 
 
 def log_connection(sock: socket.socket, client: tuple[str, int], site: ServedSite) -> SentConnection:
-    """Log a connection that has just been accepted."""
     server = sock.getsockname()
     entry = SentConnection(
         id=site.log.connection_id(),

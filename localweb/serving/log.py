@@ -113,7 +113,6 @@ class TruthLog:
         self._last_id = 0
 
     def connection_id(self) -> int:
-        """Return the next id; none is used twice."""
         self._last_id += 1
         return self._last_id
 
@@ -142,7 +141,6 @@ class TruthLog:
 
     @classmethod
     def read(cls, lines: Iterable[str]) -> Self:
-        """Read a log from its JSON lines."""
         log = cls()
         for line in lines:
             entry: dict[str, Any] = json.loads(line)

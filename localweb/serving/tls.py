@@ -45,7 +45,6 @@ class TLSLayer:
 
     @property
     def protocol(self) -> str | None:
-        """Protocol that ALPN chose."""
         return self._object.selected_alpn_protocol()
 
     @property
@@ -91,7 +90,6 @@ class TLSLayer:
         return octets
 
     def encrypt(self, plaintext: bytes) -> bytes:
-        """Return records that hold the plaintext."""
         self._object.write(plaintext)
         octets = self._outgoing.read()
         at = 0

@@ -86,8 +86,6 @@ def list_crawls(settings: Settings, *, as_json: bool) -> None:
 
 
 def describe_status(name: str, counted: Status) -> list[str]:
-    """Return the counts of one moment."""
-
     def known(value: float | None, form: str) -> str:
         return "unknown" if value is None else format(value, form)
 
@@ -170,5 +168,4 @@ def describe_watch(
 
 
 def now() -> datetime.datetime:
-    """Return the time in UTC."""
     return datetime.datetime.now(datetime.UTC)

@@ -78,6 +78,5 @@ def find_lab(cache: Path, which: str = VIRTUAL) -> Lab:
 
 
 def say(line: str) -> None:
-    """Print a line of progress."""
     click.echo(line, err=True)
     sys.stderr.flush()

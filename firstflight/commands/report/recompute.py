@@ -20,7 +20,6 @@ ALL = "all"
 
 
 def report_places(settings: Settings) -> Places:
-    """Return folders of what a report is made from."""
     return Places(
         releases=settings.releases,
         replays=settings.replays,

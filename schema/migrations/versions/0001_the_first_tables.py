@@ -11,5 +11,4 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Create the first tables."""
     op.execute(Path(__file__).with_suffix(".sql").read_text(encoding="utf-8"))
