@@ -1,6 +1,7 @@
 """`firstflight release`: build, publish, compare and list releases."""
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
@@ -12,7 +13,7 @@ from firstflight.connect import database
 from firstflight.errors import one_line
 from firstflight.settings import Settings
 from recordings.pages.same_sites import values_of
-from releases.build import build
+from releases.build import Built, build
 from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, iter_versions
 from releases.changes import MEASURES, RESPONSES, Asked, Change, ChangeMeasure, compare_values
 from releases.publish import StoreError, publish
@@ -41,7 +42,6 @@ class PrintedFacts:
 
     @classmethod
     def of(cls, release: Release) -> Self:
-        """Read the facts of a release from its manifest and its folder."""
         manifest = release.manifest
         return cls(
             crawl=str(manifest.crawl),
@@ -64,6 +64,19 @@ class PrintedFacts:
 def describe_result(is_new: bool, verb: str, what: object) -> str:
     """Return the line that says whether a command made something, or what it would make was there."""
     return f"{verb if is_new else 'was there already, the same to the byte:'} {what}"
+
+
+def imported_facts(built: Built) -> dict[str, object]:
+    facts = dataclasses.asdict(PrintedFacts.of(built.release))
+    return {**facts, "new": built.is_new, "recording": built.release.recording or {}}
+
+
+def describe_imported(built: Built, known: str, *more: str) -> Iterator[str]:
+    """Yield the lines that say which release was made or was there, what is known of it, and its folder."""
+    yield describe_result(built.is_new, "imported", PrintedFacts.of(built.release))
+    yield f"recorded {(built.release.recording or {})['recorded']}: {known}"
+    yield from more
+    yield str(built.release.path)
 
 
 def list_entry(
@@ -217,7 +230,6 @@ def changes_(
 
 
 def describe_change(change: Change) -> str:
-    """Return a change as one line of text."""
     window = f" IW {change.iw}" if change.iw else ""
     what = f"{RESPONSES[change.responses]}, {change.measure.replace('_', ' ')}{window}"
     held = "" if change.end == "whole" else f" ({change.end})"

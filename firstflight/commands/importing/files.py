@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from firstflight.bars import bar as progress_bar
-from firstflight.commands.importing.imported import describe_imported, imported_facts
 from firstflight.commands.options import AS_JSON, MONTH, NEXT_VERSION, REASON, Pattern, show
+from firstflight.commands.release import describe_imported, imported_facts
 from firstflight.errors import one_line
 from firstflight.recorded import import_files, read_files
 from firstflight.settings import Settings
@@ -157,7 +157,6 @@ def run(
     as_json: bool,
     **stated: str,
 ) -> None:
-    """Import the files and print what was made."""
     with one_line(RecordingError, ReleaseError, SigningFailed, InUse), making(settings.data_dir):
         settings.check_signer()
         with progress_bar(settings, total=len(paths), unit="files") as bar:

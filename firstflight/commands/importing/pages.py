@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from firstflight.commands.importing.imported import describe_imported, imported_facts
 from firstflight.commands.options import AS_JSON, NEXT_VERSION, REASON
+from firstflight.commands.release import describe_imported, imported_facts
 from firstflight.errors import one_line
 from firstflight.recorded import import_once, import_pages
 from firstflight.settings import Settings
