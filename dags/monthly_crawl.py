@@ -18,7 +18,7 @@ LANES = int(os.environ.get("FIRSTFLIGHT_LANES") or 2)
 """Crawler processes at once. Any number may share a crawl: each claims sites from PostgreSQL."""
 
 TRIES = 20
-"""Tries of a lane, of which each killed worker costs one."""
+"""Tries of a lane; each killed worker uses up one."""
 
 AGAIN_AFTER = datetime.timedelta(seconds=10)
 

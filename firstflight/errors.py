@@ -15,7 +15,7 @@ UNWRITABLE = (errno.EACCES, errno.EEXIST, errno.ENOTDIR, errno.EPERM, errno.EROF
 """Error numbers of a folder that cannot be made or written."""
 
 GO_ON = "the same command goes on from there"
-"""Advice after Ctrl-C where a command keeps what it has done."""
+"""Advice after Ctrl-C for commands that keep their finished work."""
 
 AGAIN = 75
 """Exit code of a command that should be run again later: EX_TEMPFAIL of sysexits.h."""
@@ -25,7 +25,7 @@ INTERRUPTED = 130
 
 
 class Stopped(click.ClickException):
-    """The command was stopped by Ctrl-C; the message says what is kept, and how to go on."""
+    """The command was stopped by Ctrl-C; the message says what is kept, and how to continue."""
 
     exit_code = INTERRUPTED
 

@@ -34,7 +34,7 @@ CONNECTIONS = 2048
 """Upper limit of open connections, if there are enough descriptors; more wait in the kernel's queue."""
 
 DESCRIPTORS_EACH = 2
-"""Descriptors that a connection takes: its own, and that of the file which it is sent."""
+"""Descriptors of a connection: its own, and that of the file that it sends."""
 
 DESCRIPTORS_KEPT = 128
 """Descriptors reserved for queries, other sockets and the interpreter."""

@@ -188,7 +188,7 @@ def from_environment() -> Settings:
         return tuple(os.environ.get(name, "").replace(",", " ").split())
 
     def secret(name: str) -> str | None:
-        """Return a variable's value, or what is in the file that the variable with _FILE names."""
+        """Return a variable's value, or the content of the file that the variable with _FILE names."""
         if os.environ.get(name):
             return os.environ[name]
         file = Path(os.environ.get(f"{name}_FILE") or os.devnull)

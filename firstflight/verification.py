@@ -43,7 +43,7 @@ What = Literal["database", "release", "replay", "report", "erratum", "population
 WHATS: tuple[What, ...] = get_args(What)
 
 DAMAGE = (*UNREADABLE, DatabaseError, Exhausted, SQLAlchemyError)
-"""Exceptions that a check may end in if what it reads is damaged."""
+"""Exceptions that damaged content may raise in a check."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

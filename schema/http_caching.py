@@ -14,7 +14,7 @@ HEADERS = frozenset({"cache-control", "expires", "date", "age", "last-modified",
 """Header fields that are read; repeated fields are joined by commas (RFC 9110 §5.3)."""
 
 NOT_RECORDED = "not_recorded"
-"""Source of a lifetime that somebody else's recording does not hold."""
+"""Source of a lifetime that other people's recordings lack."""
 
 LIFETIMES: dict[str, str] = {
     "max-age": "max-age in Cache-Control",

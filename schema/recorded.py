@@ -12,7 +12,7 @@ import pyarrow as pa
 from schema.released_tables import definition, released_tables
 
 RECORDED = "recorded"
-"""Kind of a crawl whose pages somebody else recorded, and its quality level."""
+"""Kind of a crawl of other people's recordings, and its quality level."""
 
 
 class Notes(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,7 +73,7 @@ def null_reasons(notes: Notes) -> dict[str, str]:
 
 
 def is_recorded(kind: str) -> bool:
-    """Return whether a release of this kind is of recordings that somebody else made."""
+    """Return whether a release of this kind was made from other people's recordings."""
     return kind == RECORDED
 
 

@@ -102,7 +102,7 @@ def _check_place(data: Path) -> None:
 
 @contextlib.contextmanager
 def _errors_of(data: Path) -> Iterator[None]:
-    """Translate file system errors that are not handled closer to their cause, such as a full disk."""
+    """Translate file system errors that have no specific handler, such as a full disk."""
     try:
         yield
     except OSError as exc:

@@ -18,7 +18,7 @@ Visits stay, to be counted.
 """
 
 LOCK_TIMEOUT = "10s"
-"""Limit of waiting for a lock: meanwhile all readers of the table, in any partition, wait too."""
+"""Time limit of waiting for a lock: all readers of the table, in any partition, wait with it."""
 
 
 def partition_name(table: str, crawl_id: int) -> str:

@@ -65,7 +65,7 @@ class OpenPages:
         return await self._open()
 
     async def close(self) -> None:
-        """Open nothing any more; the browser's end closes what is open."""
+        """Open no more pages; the browser's end closes those that are open."""
         if self._next is not None:
             self._next.cancel()
             await asyncio.gather(self._next, return_exceptions=True)

@@ -211,7 +211,7 @@ def list_first_visits(connection: Connection, crawl: Crawl) -> list[FirstVisit]:
 
 
 def compare_bounds(ends: Ends, bounds: Bounds) -> tuple[Bound, ...]:
-    """Set each bound beside the present value; the search for clustered failures has none."""
+    """Compare each bound with the present value; the search for clustered failures has no bound."""
     return tuple(
         Bound(name=name, limit=getattr(bounds, name), is_least=name in LEAST, share=share)
         for name, share in ends.shares.items()

@@ -27,7 +27,7 @@ INITIAL_BYTES = 1200
 """Least datagram of a client that begins a QUIC connection (RFC 9000 §14.1)."""
 
 FIRST_EPHEMERAL = 32_768
-"""Least local port that Linux chooses for a connection; those of the crawler's own probes are lower."""
+"""Least local port that Linux chooses for a connection; the crawler's own probes use lower ports."""
 
 
 class Received:

@@ -133,7 +133,8 @@ def bound_initial_window(exchange: TcpExchange, begin: int) -> Window:
 
 
 def _states_in_flight(exchange: TcpExchange) -> list[_InFlight]:
-    """Return what was in flight, by segment, before the server can have heard of a loss."""
+    """Return what was in flight when each segment was sent, up to the time at which the server can have
+    learned of a loss."""
     sent = []
     for n, (segment, heard) in enumerate(zip(exchange.data[:LOOKED_AT], exchange.heard, strict=False)):
         if heard.most >= exchange.packets_before_loss:

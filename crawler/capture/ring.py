@@ -179,7 +179,7 @@ class Ring:
         return int(STATISTICS.unpack(statistics)[1])
 
     def close(self) -> None:
-        """Free the memory; if an iteration is still in use, as soon as it ends and the socket is closed."""
+        """Free the memory: at once, or at the end of an iteration that still uses it."""
         self.memory.release()
         with contextlib.suppress(BufferError, OSError):
             self._map.close()

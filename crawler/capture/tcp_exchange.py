@@ -99,7 +99,7 @@ class Ack(NamedTuple):
     """Position of its payload in the client's data."""
     end: int
     is_selective: bool
-    """True if data beyond a gap had arrived, which SACK blocks or the repeated position tell."""
+    """True if SACK blocks or a repeated position show that data beyond a gap had arrived."""
     timestamps: tuple[int, int] | None
 
 
@@ -115,7 +115,7 @@ class Heard(NamedTuple):
 
 @dataclass(kw_only=True)
 class TcpExchange:
-    """One TCP connection from its SYN on, as far as it was looked at."""
+    """One TCP connection from its SYN on, up to the limits of what is read."""
 
     round_trip_ns: int
     """The shortest round trip that the packets allow, in nanoseconds: between a packet of the client and the

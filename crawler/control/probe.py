@@ -105,7 +105,7 @@ def _check(result: int) -> None:
 
 
 def probe(request: Probe) -> ProbeResult:
-    """Ask canaries, and resolve names meanwhile; both must be well."""
+    """Ask canaries and resolve names at the same time; both must succeed."""
     deadline = time.monotonic() + WITHIN_S
     names = request.names
     asked = [*names, *(f"{secrets.token_hex(6)}.{name}" for name in names)]
@@ -167,7 +167,7 @@ def ask_canaries(canaries: list[Canary], deadline: float) -> ProbeResult:
 
 
 def ask_canary(canary: Canary) -> str:
-    """Ask a canary; return what is wrong with its answer, "" if nothing is."""
+    """Ask a canary; return the fault of its answer, empty if there is none."""
     url = urlsplit(canary.url)
     connection = http.client.HTTPConnection(
         url.hostname or "", url.port, timeout=WITHIN_S, source_address=("", secrets.choice(LOCAL_PORTS))

@@ -36,7 +36,7 @@ RESOLVERS_REMEDY = "let port 53 through to them over UDP and TCP, or name others
 """Instruction to an operator where no second resolver answers."""
 
 ROOT = "."
-"""Name that every resolver has, and that tells it nothing of a crawl."""
+"""Name that every resolver knows, and that reveals nothing about a crawl."""
 
 
 class ResolverError(CrawlerError):

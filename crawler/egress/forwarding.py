@@ -105,7 +105,7 @@ def read_state(layout: GuardLayout, opened: set[str]) -> dict[str, object]:
 
 
 def unlink(link: Link) -> None:
-    """Remove the link alone: then nothing passes."""
+    """Remove only the link: then nothing passes."""
     with contextlib.suppress(EgressUnavailable):  # it may be gone
         run("ip", "link", "delete", link.name)
 

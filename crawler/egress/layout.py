@@ -61,7 +61,7 @@ class GuardLayout:
     mtu: int
     uplinks: dict[int, str]
     local: tuple[Network, ...]
-    """Networks that are refused on this machine alone."""
+    """Networks that are refused on this machine, in addition to those refused on every machine."""
     relayed: tuple[Address, ...]
     """Nameservers at refused addresses, for which the relay answers."""
 

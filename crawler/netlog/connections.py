@@ -15,7 +15,8 @@ from crawler.netlog.quic import QuicTransport
 from crawler.netlog.tcp import TcpTransport
 
 FLOWS_LIMIT = 10_000
-"""Most remote ends of UDP sockets that are told apart, since anybody may send from any number of them."""
+"""Maximum number of remote ends of UDP sockets that are counted apart, since any host may send to a
+socket."""
 
 UNREAD_PORTS = frozenset({53, 5353})
 """Ports of name resolution (RFC 1035 §4.2, RFC 6762 §3), which is no part of a visit's traffic."""

@@ -145,7 +145,7 @@ class Exchange:
     is_followed: bool = False
     """True for a redirect that the browser followed."""
     repeats: Exchange | None = None
-    """The same request as it was sent before."""
+    """The earlier exchange of the same request, which the browser sent again."""
     was_cached: bool = False
     """True if a cache gave part of what the page got of the request before it was sent again."""
     is_repeated: bool = False
@@ -244,5 +244,5 @@ def clean_url(url: str) -> str:
 
 
 def make_hidden_exchange(time_ms: int) -> Exchange:
-    """Make a request of which the log has no beginning: it only takes its place on a connection."""
+    """Make a request whose beginning the log lacks: it only takes its place on a connection."""
     return Exchange("", "", "", time_ms, is_hidden=True)

@@ -80,7 +80,7 @@ class HelloReader:
 
 
 def list_extensions(hello: bytes) -> set[int]:
-    """Return the types of a ServerHello's extensions, as far as it is whole."""
+    """Return the types of a ServerHello's extensions; those of an incomplete one up to its end."""
     at = VERSION_BYTES + RANDOM_BYTES
     at += 1 + (hello[at] if at < len(hello) else 0)  # session id
     at += CIPHER_AND_COMPRESSION_BYTES + 2

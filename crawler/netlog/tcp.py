@@ -19,7 +19,7 @@ UNKNOWN = "unknown"
 """Protocol, or TLS version, of a connection that is older than the log."""
 
 SYN_TIMEOUT_MS = 1000
-"""Time after which a SYN is sent again (RFC 6298 §2.1): a slower handshake does not tell the round trip."""
+"""Time after which a SYN is sent again (RFC 6298 §2.1): a slower handshake does not show the round trip."""
 
 
 @dataclasses.dataclass(slots=True, eq=False)

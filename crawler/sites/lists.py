@@ -256,7 +256,7 @@ def _json_lines(content: bytes, *, name: str) -> Iterator[tuple[int, list[str]]]
 
 
 def _cells(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Return the columns and values of a JSON object; of objects within it those of their own."""
+    """Return the columns and values of a JSON object, and of the objects nested in it."""
     for column, value in row.items():
         if isinstance(value, Mapping):
             yield from _cells(value)

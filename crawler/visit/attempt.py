@@ -108,7 +108,7 @@ class SchemeAttempt:
     captured: list[CapturedConnection | None] = dataclasses.field(default_factory=list)
     """The packets captured of each of the traffic's connections; empty without a capture."""
     unnamed_bytes: int = 0
-    """Bytes on connections of which the log knows nothing, by the capture."""
+    """Bytes on connections that the capture shows and the log lacks."""
     log_lines_lost: int = 0
     links: list[str] = dataclasses.field(default_factory=list)
     """URLs of the page's links, where they were asked for."""

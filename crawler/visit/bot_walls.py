@@ -38,7 +38,7 @@ class Fingerprint:
     # Stable: in schema.vocabulary, and written into every release.
     id: str
     alone: tuple[HeaderMark | RequestMark, ...] = ()
-    """Marks that suffice alone."""
+    """Marks of which any one suffices."""
     refused: tuple[HeaderMark | RequestMark, ...] = ()
     """Marks that count if the main document's status is one of REFUSALS."""
     source: str

@@ -278,7 +278,7 @@ class Recorder:
             await asyncio.sleep(min(max(wait_s, POLL_S), QUIET_MS / 1000))
 
     async def _read_to_end(self, context: BrowserContext | None) -> None:
-        """Read the log to the end of the recording, and take what it says."""
+        """Read the log to the end of the recording, and fill the attempt from it."""
         attempt, browser = self.attempt, self._browser
         # The log of a quiet page has been read: what comes until the page is torn down is no part of the
         # visit. More bytes may have come for requests that are still open.

@@ -180,7 +180,7 @@ class ClaimLoop:
             return await self._make_visits(browser, owner)
 
     async def _launch(self, stack: contextlib.AsyncExitStack) -> Browser | None:
-        """Launch a browser that ends with `stack`; None if the crawl is told to stop meanwhile."""
+        """Launch a browser that ends with `stack`; None if the crawl is stopped before the browser starts."""
         for tries_left in reversed(range(LAUNCH_TRIES)):
             try:
                 return await stack.enter_async_context(self.launch())

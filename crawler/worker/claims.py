@@ -199,7 +199,7 @@ def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observat
 
 
 def is_unconfirmed(observation: Observation) -> bool:
-    """Return whether a visit ended as `dns` although no other resolver told whether the name exists."""
+    """Return whether a visit ended as `dns` without another resolver's answer on whether the name exists."""
     return (observation.visit["error"] or "").endswith(UNCONFIRMED)
 
 
@@ -230,7 +230,7 @@ def _check_open(connection: Connection, crawl_id: int) -> None:
 
 
 def _retry_after_s(observation: Observation) -> int | None:
-    """Return the seconds that the site asked to be left alone, if a crawl can wait for them."""
+    """Return the site's Retry-After in seconds; None if there is none, or if it is too long for a crawl."""
     asked: int | None = observation.visit["retry_after_s"]
     return asked if asked is not None and asked <= RETRY_AFTER_LIMIT_S else None
 

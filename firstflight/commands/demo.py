@@ -114,8 +114,8 @@ class StepFailed(click.ClickException):
 
 
 class DemoRun:
-    """Runs firstflight's commands in its own data folder, writes what they print to a log, and says how far
-    they are."""
+    """Runs firstflight's commands in a data folder of their own, writes their output to a log, and shows
+    their progress."""
 
     def __init__(self, data_dir: Path, cache: Path, steps: Mapping[str, str] = BUNDLED_WEB) -> None:
         """Use `data_dir`, and always the embedded PostgreSQL: a demo must not write to an operator's."""

@@ -62,7 +62,8 @@ class PrintedFacts:
 
 
 def describe_result(is_new: bool, verb: str, what: object) -> str:
-    """Return the line that says whether a command made something, or what it would make was there."""
+    """Return the line that says whether a command made something new, or found the same thing already
+    there."""
     return f"{verb if is_new else 'was there already, the same to the byte:'} {what}"
 
 
@@ -72,7 +73,7 @@ def imported_facts(built: Built) -> dict[str, object]:
 
 
 def describe_imported(built: Built, known: str, *more: str) -> Iterator[str]:
-    """Yield the lines that say which release was made or was there, what is known of it, and its folder."""
+    """Yield the lines that say which release was imported, what is known of it, and its folder."""
     yield describe_result(built.is_new, "imported", PrintedFacts.of(built.release))
     yield f"recorded {(built.release.recording or {})['recorded']}: {known}"
     yield from more

@@ -32,7 +32,7 @@ class Gone(ConnectionError):
 
 
 class ProtocolViolation(Exception):  # the client's mistake, not ours
-    """The client sent what is not HTTP; the connection is dropped."""
+    """The client sent something that is not HTTP; the connection is dropped."""
 
 
 class Channel:

@@ -16,7 +16,7 @@ from localweb.serving.log import TruthLog
 SCHEME_PORTS = {"http": 80, "https": 443}
 
 CONNECTIONS_EXPECTED = 4096
-"""Descriptors wanted beside the listeners' own."""
+"""Descriptors wanted for connections, besides those of the listeners."""
 
 
 class Web:

@@ -218,7 +218,7 @@ def run_all(
 
 
 def describe_replay(facts: Mapping[str, Any], place: Path) -> Iterator[str]:
-    """Yield what was replayed, in a few lines of which the last is the file of the loads."""
+    """Yield lines on what was replayed; the last is the path of the loads."""
     recipes, cells = facts["recipes"], facts["cells"]
     yield (
         f"{recipes['pages']} pages, {recipes['objects']} objects, {recipes['response_bytes'] / 1e6:.1f} MB "
@@ -233,7 +233,7 @@ def describe_replay(facts: Mapping[str, Any], place: Path) -> Iterator[str]:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a time that somebody waits for, in minutes or hours.
+    """Return a duration in seconds as text, in minutes or hours.
 
     >>> format_duration(163), format_duration(20), format_duration(5399), format_duration(5400)
     ('3 minutes', '1 minute', '90 minutes', '1.5 hours')

@@ -30,7 +30,7 @@ class ReplaySource:
 
     recipes: Sequence[Recipe]
     folder: str
-    """Beginning of the name of the replay's folder; the rest says what was asked."""
+    """Beginning of the name of the replay's folder; the rest names the replay's other inputs."""
     facts: LoadsPlan
     """The source's fields of stage.json."""
     names: dict[int, str] = field(default_factory=dict)
