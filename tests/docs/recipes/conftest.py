@@ -158,6 +158,7 @@ def recipes() -> dict[str, tuple[str, str]]:
 
 ONE = "One release, by URL: "
 MANY = "Many months, from S3 or a folder: "
+DISTRIBUTIONS = "Spark, the distributions from the items"
 
 
 def run(code: str) -> dict[str, Any]:

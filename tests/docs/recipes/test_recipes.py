@@ -17,6 +17,7 @@ from releases.build import write_computed
 from schema.crawls import CrawlName
 from tests.api.conftest import write_release_with_items
 from tests.docs.recipes.conftest import (
+    DISTRIBUTIONS,
     MANY,
     MOBILE,
     NOVEMBER,
@@ -48,7 +49,7 @@ SECRET = re.compile(r"`(CREATE SECRET \(.*\))`")
 def test_every_recipe_in_python_and_sql_is_run() -> None:
     tools = {
         *(ONE + tool for tool in (*IN_PYTHON, "DuckDB", "Spark")),
-        *(MANY + tool for tool in ("pyarrow", "Polars", "DuckDB", RAW, "Spark")),
+        *(MANY + tool for tool in ("pyarrow", "Polars", "DuckDB", RAW, "Spark", DISTRIBUTIONS)),
         f"{WORST}DuckDB",
     }
     assert set(recipes()) == tools
