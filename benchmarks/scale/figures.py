@@ -169,11 +169,22 @@ def section(facts: dict[str, Any]) -> str:
         TEXT.format(responses=rows["response"] / rows["site"], million="" if is_measured else EXTRAPOLATED),
         table(head, lines),
         f"All steps of a million sites: {total:.1f} hours of one core, besides the visits themselves.\n",
+        _bounds(facts),
         _answers(facts["sizes"]),
         *([_months(facts["months"])] if facts.get("months") else []),
         describe_measurement(facts),
     ]
     return "\n".join(filter(None, parts))
+
+
+def _bounds(facts: Mapping[str, Any]) -> str:
+    """Return a sentence of the bounds, and one of those that are missed."""
+    misses = find_misses(facts)
+    missed = f"Missed: {'; '.join(misses)}." if misses else "None is missed."
+    return (
+        f"Bounds: an exponent of {MOST_EXPONENT} of each step of {LEAST_S:g} s or more, {MOST_MB:,} MB of "
+        f"build and verify, and {NIGHT_H} hours for a million sites. {missed}\n"
+    )
 
 
 def _mb(cost: Cost) -> str:

@@ -46,6 +46,8 @@ def test_a_step_in_proportion_misses_no_bound_and_a_steeper_one_misses_it() -> N
     assert find_misses(facts()) == []
     (miss,) = find_misses(facts(build_power=1.1))
     assert "exponent 1.10" in miss
+    assert "None is missed." in section(facts())
+    assert f"Missed: {miss}." in section(facts(build_power=1.1))
 
 
 def test_too_much_memory_and_too_long_a_night_are_missed() -> None:
