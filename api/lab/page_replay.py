@@ -2,6 +2,7 @@
 
 import dataclasses
 import statistics
+from pathlib import Path
 
 from pydantic import TypeAdapter
 
@@ -11,6 +12,19 @@ and two that are proposed or in use."""
 
 SEEDS = 3
 """Loads of the page at each window over each network; the first is drawn."""
+
+
+RELEASED = "--released"
+"""Option of the process before the folder of a release and the number of a visit."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class ReleasedLoad:
+    """A page load of a release, given to the lab in place of a HAR file."""
+
+    folder: Path
+    """Of the release."""
+    visit: int
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,7 +9,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from api.http.problems import Problem
-from api.lab.page_replay import LINE, PageReplay
+from api.lab.page_replay import LINE, RELEASED, PageReplay, ReleasedLoad
+from api.lab.queue import Content
 from api.processes import END_WITH_PARENT, stopped
 from replay.errors import ReplayError
 from replay.lab import guest_process
@@ -21,9 +22,10 @@ NO_ANSWER = "the lab could not replay this page; its operator may see why by `fi
 
 
 async def replay_in_process(
-    cache: Path, content: bytes, networks: Sequence[str], progress: Callable[[int, int], None]
+    cache: Path, content: Content, networks: Sequence[str], progress: Callable[[int, int], None]
 ) -> PageReplay:
-    """Replay the first page of a HAR file; `progress` takes how many loads are done and planned.
+    """Replay the first page of a HAR file, or a page load of a release; `progress` takes how many loads are
+    done and planned.
 
     Raises Problem if the file cannot be replayed, the lab fails, or is not built yet.
     A cancellation ends the process and its guest.
@@ -32,13 +34,19 @@ async def replay_in_process(
         guest_process.locate(cache)
     except ReplayError as exc:
         raise Problem("busy", "the lab's kernel is not built yet; try again in a few minutes") from exc
+    call = [sys.executable, "-m", "api.lab.program"]
+    har = b""
+    if isinstance(content, ReleasedLoad):
+        call += [RELEASED, str(content.folder), str(content.visit)]
+    else:
+        har = content
     # A file in memory alone, which the process reads at its own pace.
     with os.fdopen(os.memfd_create("har"), "w+b") as file:
-        file.write(content)
+        file.write(har)
         file.seek(0)
         try:
             process = await asyncio.create_subprocess_exec(
-                *(*END_WITH_PARENT, sys.executable, "-m", "api.lab.program", str(cache), *networks),
+                *(*END_WITH_PARENT, *call, str(cache), *networks),
                 stdin=file,
                 stdout=asyncio.subprocess.PIPE,
                 # Its complaints are not logged: they could have names of hosts.

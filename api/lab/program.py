@@ -1,5 +1,5 @@
-"""The program that replays one page: python -m api.lab.program CACHE NETWORK...
-with a HAR file on standard input.
+"""The program that replays one page: python -m api.lab.program [--released FOLDER VISIT] CACHE NETWORK...
+with a HAR file on standard input, or the folder of a release and the number of a visit.
 
 It is a process of its own, so that reading a hostile file and the guest's work neither delay the service nor
 outlive it. It writes no file but the guest's own, which has numbers alone and is removed at the end, also on
@@ -7,17 +7,22 @@ SIGTERM. Each line of its output is a `page_replay.Message`.
 """
 
 import contextlib
+import dataclasses
 import resource
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from api.lab.networks import choose
 from api.lab.page_replay import (
     LINE,
+    RELEASED,
     SEEDS,
     TIMES,
     WINDOWS,
@@ -27,13 +32,13 @@ from api.lab.page_replay import (
     PageResponse,
 )
 from recordings.errors import RecordingError
-from recordings.page import PageLoad
 from recordings.reading import HAR, find_load, read_content
+from releases.catalogue import Release, read_release
 from replay.errors import ReplayError
 from replay.lab import guest_process
 from replay.lab.guest_process import Lab
 from replay.networks.profiles import Profile
-from replay.recipes.page_recipe import Recipe
+from replay.recipes.page_recipe import Recipe, assume_think_times, baseline_of, drop_delays, make_recipe
 from replay.recipes.recorded import recipe_of
 from replay.runs.cells import Cell, make_cells
 from replay.runs.conditions import PLAIN
@@ -55,21 +60,36 @@ MOST_PAGE_BYTES = 100_000_000
 """Most bytes of a page that is replayed: more would not cross the slow networks in time."""
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """A page that can be replayed."""
+
+    recipe: Recipe
+    addresses: Mapping[int, str]
+    """Address of each response, by its id in the recipe."""
+    later_requests: int = 0
+    """Requests of later page loads in the file."""
+
+
 class Refused(Exception):
     """The file cannot be replayed; the message is for whoever gave it."""
 
 
 def main(arguments: Sequence[str]) -> None:
     """Read the file and replay its page."""
-    cache, *ids = arguments
     try:
-        with bounded_memory():
-            page, recipe = read_page(sys.stdin.buffer.read())
+        if arguments[0] == RELEASED:
+            _, folder, visit, cache, *ids = arguments
+            page = read_released(Path(folder), int(visit))
+        else:
+            cache, *ids = arguments
+            with bounded_memory():
+                page = read_page(sys.stdin.buffer.read())
         # So that the guest and its folder go too. Not before: a handler of Python's waits for whatever
         # reads the file, and a process without one ends at once.
         signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(1))
         lab = guest_process.locate(Path(cache))
-        replay = replay_page(lab, page, recipe, [network.profile for network in choose(ids)])
+        replay = replay_page(lab, page, [network.profile for network in choose(ids)])
     except Refused as exc:
         write(Message(refused=str(exc)))
     except (ReplayError, OSError) as exc:
@@ -90,8 +110,8 @@ def bounded_memory() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def read_page(content: bytes) -> tuple[PageLoad, Recipe]:
-    """The first page load of a HAR and its recipe; Refused with the reason if there is none."""
+def read_page(content: bytes) -> Page:
+    """The first page load of a HAR; Refused with the reason if there is none."""
     try:
         load = find_load(read_content(content, HAR, most_entries=MOST_ENTRIES))
     except RecordingError as exc:
@@ -100,19 +120,58 @@ def read_page(content: bytes) -> tuple[PageLoad, Recipe]:
         raise Refused(
             "the file takes too much memory: save the HAR without the content of responses"
         ) from exc
-    if len(load.exchanges) > MOST_RESPONSES:
-        raise Refused(
-            f"the page has {len(load.exchanges):,} responses, and the lab replays at most {MOST_RESPONSES:,}"
-        )
-    recipe = recipe_of(load, 1)
+    check_count(len(load.exchanges))
+    recipe = check_size(recipe_of(load, 1), "the HAR")
+    addresses = {number: address(exchange.url) for number, exchange in enumerate(load.exchanges, start=1)}
+    return Page(recipe=recipe, addresses=addresses, later_requests=load.later_requests)
+
+
+def read_released(folder: Path, visit: int) -> Page:
+    """A page load of a release; Refused with the reason if it cannot be replayed.
+
+    Think times that the release does not know are those of the same page.
+    """
+    release = read_release(folder)
+    try:
+        (row,) = rows_where(release, "visit", id=visit)
+        connections = rows_where(release, "connection", visit_id=visit)
+        responses = rows_where(release, "response", visit_id=visit)
+        check_count(len(responses))
+        baseline = baseline_of(release, rows_where(release, "connection"))
+        recipe = check_size(make_recipe(row, connections, responses, baseline), "the release")
+    except (ValueError, KeyError, pa.ArrowException) as exc:
+        raise Refused("the release tells too little of this page load") from exc
+    is_local = release.manifest.crawl.kind == "localweb"
+    (recipe,) = drop_delays([recipe]) if is_local else assume_think_times([recipe])
+    return Page(
+        recipe=recipe,
+        addresses={one["id"]: f"{one['scheme']}://{one['host']}{one['path'] or ''}" for one in responses},
+    )
+
+
+def rows_where(release: Release, table: str, **equal: int) -> list[dict[str, Any]]:
+    """Rows of a table whose columns have these values, in the order of their ids."""
+    filters = [(name, "=", value) for name, value in equal.items()] or None
+    rows = pq.read_table(release.file(table), filters=filters, partitioning=None).to_pylist()
+    return sorted(rows, key=lambda row: row["id"])
+
+
+def check_count(responses: int) -> None:
+    """Refuse a page of too many responses."""
+    if responses > MOST_RESPONSES:
+        raise Refused(f"the page has {responses:,} responses, and the lab replays at most {MOST_RESPONSES:,}")
+
+
+def check_size(recipe: Recipe | None, source: str) -> Recipe:
+    """Return the recipe; Refused if there is none, or if its page is too large."""
     if recipe is None:
-        raise Refused("the HAR tells no size of its main document, so its page cannot be replayed")
+        raise Refused(f"{source} tells no size of its main document, so its page cannot be replayed")
     if recipe.response_bytes > MOST_PAGE_BYTES:
         most = MOST_PAGE_BYTES // 10**6
         raise Refused(
             f"the page has {recipe.response_bytes / 1e6:,.0f} MB, and the lab replays at most {most} MB"
         )
-    return load, recipe
+    return recipe
 
 
 class Counter:
@@ -127,8 +186,9 @@ class Counter:
         write(self._message)
 
 
-def replay_page(lab: Lab, page: PageLoad, recipe: Recipe, networks: Sequence[Profile]) -> PageReplay:
+def replay_page(lab: Lab, page: Page, networks: Sequence[Profile]) -> PageReplay:
     """Load the page over each network at each window, in one guest; GuestFailed if it ends too early."""
+    recipe = page.recipe
     cells = make_cells([recipe], networks, policies=at_once(*WINDOWS), seeds=SEEDS, conditions=(PLAIN,))
     # By seed last: the guest's calibration comes first, and the loads that are drawn right after it.
     guest = guest_for(sorted(cells, key=lambda cell: cell.seed))
@@ -142,7 +202,7 @@ def replay_page(lab: Lab, page: PageLoad, recipe: Recipe, networks: Sequence[Pro
         responses=tuple(
             PageResponse(
                 number=number,
-                address=address(page.exchanges[requested.response_id - 1].url),
+                address=page.addresses[requested.response_id],
                 size_bytes=requested.response_bytes,
             )
             for number, requested in enumerate(recipe.requested, start=1)

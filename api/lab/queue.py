@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from api.computing import busy
 from api.http.clients import Places
 from api.http.problems import Problem
-from api.lab.page_replay import PageReplay
+from api.lab.page_replay import PageReplay, ReleasedLoad
 
 LIMIT_S = 60.0
 """Wall time of a replay after which it is given up."""
@@ -36,8 +36,11 @@ MOST_KEPT = 20
 SHORTER = "choose fewer or faster networks, or a smaller page"
 """What to do about a replay that takes too long."""
 
-Replayer = Callable[[bytes, Sequence[str], Callable[[int, int], None]], Awaitable[PageReplay]]
-"""Replays the page of a HAR file over networks, by their ids, and tells how many loads are done;
+Content = bytes | ReleasedLoad
+"""A HAR file, or a page load of a release."""
+
+Replayer = Callable[[Content, Sequence[str], Callable[[int, int], None]], Awaitable[PageReplay]]
+"""Replays a page over networks, by their ids, and tells how many loads are done;
 raises Problem."""
 
 
@@ -49,8 +52,8 @@ class Job:
     """A name that nobody can guess: whoever has it sees the result."""
     client: str
     networks: tuple[str, ...]
-    content: bytes
-    """The HAR file; empty as soon as its replay has ended."""
+    content: Content
+    """Empty as soon as its replay has ended."""
     done: int = 0
     planned: int = 0
     result: PageReplay | None = None
@@ -117,7 +120,7 @@ class Queue:
         if sum(job.client == client for job in self._open) >= MOST_EACH:
             raise _busy(f"{MOST_EACH} pages of yours are in the lab already")
 
-    def add(self, content: bytes, networks: Sequence[str], client: str) -> Job:
+    def add(self, content: Content, networks: Sequence[str], client: str) -> Job:
         """Put a page at the end of the queue; Problem if all places, or the client's, were taken while it was
         uploaded."""
         self._check_places(client)

@@ -9,14 +9,25 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.status import HTTP_303_SEE_OTHER
 
 from api import drawing
+from api.computing import in_turn
 from api.drawing import WIDE, WidthQuery, svg_response
 from api.http.clients import client_of
 from api.http.problems import Problem
 from api.lab.networks import MOST_CHOSEN, OfferedNetwork, choose, measured, offered_networks, usual_network
-from api.lab.page_replay import SEEDS, WINDOWS, Loads, PageReplay, PageResponse, ResponseTimes
+from api.lab.page_replay import (
+    SEEDS,
+    WINDOWS,
+    Loads,
+    PageReplay,
+    PageResponse,
+    ReleasedLoad,
+    ResponseTimes,
+)
 from api.lab.queue import KEPT_S, LIMIT_S, MOST_WAITING, Queue, outcome
 from api.lab.upload import MOST_BYTES, read_upload, refuse_other_sites
 from api.routes.pages import page, with_form
+from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
+from api.routes.visits import VisitPath, page_load
 from api.service import Kept, service_of
 from releases.formatting import quantity
 
@@ -84,6 +95,26 @@ async def lab_form(request: Request, queue: QueueDep) -> Response:
     with queue.upload(client) as count:
         upload = await read_upload(request, count)
         job = queue.add(upload.content, upload.networks, client)
+    where = request.app.url_path_for("lab_replay", id=job.id)
+    return RedirectResponse(where, HTTP_303_SEE_OTHER, headers=HEADERS)
+
+
+@replays.post("/lab/releases/{crawl}/v{version}/pages/{visit}", name="lab_released")
+async def lab_released(
+    request: Request,
+    queue: QueueDep,
+    shelf: ShelfDep,
+    crawl: CrawlPath,
+    version: VersionPath,
+    visit: VisitPath,
+) -> Response:
+    """Take a page load of a release into the queue, over the usual network, and lead to the page of its
+    replay."""
+    refuse_other_sites(request)
+    release = shelf.version(crawl, version)
+    await in_turn(page_load)(request, release, visit)  # or a Problem
+    load = ReleasedLoad(folder=release.path, visit=visit)
+    job = queue.add(load, [usual_network()], client_of(request.scope))
     where = request.app.url_path_for("lab_replay", id=job.id)
     return RedirectResponse(where, HTTP_303_SEE_OTHER, headers=HEADERS)
 

@@ -170,13 +170,15 @@ def crumbs(path: str) -> list[tuple[str, str]]:
     ([('Reports', '/reports'), ('2026', '/reports/2026/'), ('errata', '')], [], [])
     >>> crumbs("/reports/2026/v1/forms/brief.html")[-1]
     ('brief', '')
+    >>> crumbs("/lab/dm-TnW5I_-p5K5BgemsRyA")
+    [('Lab', '/lab'), ('replay', '')]
     >>> crumbs("/reports/2026/v1/")
     [('Reports', '/reports'), ('2026, version 1', '')]
     """  # noqa: E501
     first, *rest = path.strip("/").split("/")
     if first not in ("releases", "reports", "crawls", "sites", "documents", "lab") or not rest:
         return []
-    above, here = [(first.capitalize(), f"/{first}")], "/".join(rest)
+    above, here = [(first.capitalize(), f"/{first}")], "replay" if first == "lab" else "/".join(rest)
     if first in ("releases", "reports") and len(rest) > 1:
         of, version, *below = rest
         here = f"{of}, version {version[1:]}"

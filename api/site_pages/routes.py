@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 from api.drawing import WIDE, WidthQuery, svg_response
 from api.explorer.strata import FIELDS, in_words
 from api.http.problems import Elsewhere, Problem
+from api.lab.page_replay import WINDOWS
 from api.routes.pages import page, with_form
 from api.routes.parameters import (
     CrawlPath,
@@ -106,10 +107,18 @@ def site_page(request: Request, shelf: PinnedShelfDep, host: HostPath) -> Respon
     answer = site(request, shelf, host)
     flights = [crawl.document.first_flight for crawl in answer.crawls if crawl.document]
     sizes = [flight.size_bytes for flight in flights if flight and flight.size_bytes is not None]
-    return with_form(
+    replayed = [
+        (crawl, visit)
+        for crawl in answer.crawls
+        for visit in crawl.visits
+        if visit.is_final and visit.outcome == "ok" and service_of(request).lab is not None
+    ]
+    shown = with_form(
         page(
             request,
             "site.html",
+            replayed=replayed[0] if replayed else None,
+            lab_windows=WINDOWS,
             site=answer,
             quoted=quote(answer.host, safe=""),
             pinned=urlencode({"release": releases_of(answer)}, doseq=True),
@@ -126,6 +135,9 @@ def site_page(request: Request, shelf: PinnedShelfDep, host: HostPath) -> Respon
             mss=MSS_FIG1,
         )
     )
+    # Else a browser would not state the origin of the form, by which forms of other sites are told.
+    shown.headers["Referrer-Policy"] = "same-origin"
+    return shown
 
 
 @router.get("/releases/{crawl}/v{version}/pages/{visit}", name="visit_page")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from api.lab.page_replay import WINDOWS, Loads, PageReplay, PageResponse, ResponseTimes
+from api.lab.queue import Content
 
 HOST = "site1.test"
 
@@ -46,7 +47,7 @@ def made_up_replay(networks: Sequence[str], *, responses: int = 12) -> PageRepla
 
 
 async def at_once(
-    _content: bytes, networks: Sequence[str], progress: Callable[[int, int], None]
+    _content: Content, networks: Sequence[str], progress: Callable[[int, int], None]
 ) -> PageReplay:
     """The made-up replay, without any work."""
     progress(12, 12)

@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.lab.networks import usual_network
 from api.lab.page_replay import PageReplay
-from api.lab.queue import Queue
+from api.lab.queue import Content, Queue
 from tests.factories.made_up_recording import DOCUMENT, STYLE
 from tests.factories.made_up_replay import made_up_replay
 
@@ -56,11 +56,11 @@ class HeldLab:
 
     def __init__(self) -> None:
         self.may_end = threading.Event()
-        self.given: list[bytes] = []
+        self.given: list[Content] = []
         self.cancelled = 0
 
     async def replay(
-        self, content: bytes, networks: Sequence[str], progress: Callable[[int, int], None]
+        self, content: Content, networks: Sequence[str], progress: Callable[[int, int], None]
     ) -> PageReplay:
         self.given.append(content)
         progress(3, 12)

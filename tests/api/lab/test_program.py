@@ -27,11 +27,15 @@ from api.lab.program import (
     MOST_PAGE_BYTES,
     MOST_RESPONSES,
     Refused,
+    address,
     bounded_memory,
     read_page,
+    read_released,
 )
 from api.lab.upload import MOST_BYTES
+from releases.catalogue import read_release
 from replay.lab import kernel, player
+from replay.recipes.page_recipe import read_recipes
 from tests.api.lab.conftest import har
 from tests.factories.made_up_recording import DOCUMENT, STYLE, UNKNOWN, entry
 
@@ -78,17 +82,17 @@ CONTAINERS: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("pack", CONTAINERS.values(), ids=CONTAINERS)
 def test_the_page_of_a_har_is_read_from_any_container(pack: Callable[[bytes], bytes]) -> None:
-    load, recipe = read_page(pack(har(DOCUMENT, STYLE, UNKNOWN)))
+    page = read_page(pack(har(DOCUMENT, STYLE, UNKNOWN)))
     asked = [item["request"]["url"] for item in (DOCUMENT, STYLE, UNKNOWN)]
-    assert [item.url for item in load.exchanges] == asked
-    assert (len(recipe.objects), recipe.left_out) == (2, 1)
+    assert [*page.addresses.values()] == [*map(address, asked)]
+    assert (len(page.recipe.objects), page.recipe.left_out) == (2, 1)
 
 
 def test_of_a_tab_that_went_elsewhere_the_first_page_load_is_replayed() -> None:
     top = {"_resourceType": "document", "_frameref": "1"}
     later = {**entry("https://b.example/", at="2026-11-01T12:00:10.000Z"), **top}
-    load, recipe = read_page(har({**DOCUMENT, **top}, STYLE, later))
-    assert (len(recipe.objects), load.later_requests) == (2, 1)
+    page = read_page(har({**DOCUMENT, **top}, STYLE, later))
+    assert (len(page.recipe.objects), page.later_requests) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -149,8 +153,8 @@ def test_a_file_of_very_many_tiny_values_is_refused_before_they_are_read(make: C
 def test_a_header_of_very_many_fields_of_one_name_is_read_in_time() -> None:
     fields = b'{"name": "a"},' * 400_000
     began = time.process_time()
-    load, _ = read_page(changed(headers=[]).replace(b"[]", b"[" + fields + b'{"name": "b"}]', 1))
-    assert len(load.exchanges) == 1
+    page = read_page(changed(headers=[]).replace(b"[]", b"[" + fields + b'{"name": "b"}]', 1))
+    assert len(page.addresses) == 1
     assert time.process_time() - began < READ_WITHIN_S
 
 
@@ -265,3 +269,16 @@ def test_a_hostile_file_is_refused_by_the_program_too(tmp_path: Path) -> None:
 
     with pytest.raises(Problem, match="nested too deeply"):
         asyncio.run(work())
+
+
+STORED = Path(__file__).parents[2] / "releases" / "stored" / "schema-1"
+
+
+def test_a_page_load_of_a_release_has_the_recipe_of_its_replays_and_addresses() -> None:
+    for recipe in read_recipes(read_release(STORED)):
+        page = read_released(STORED, recipe.visit_id)
+        assert page.recipe == recipe
+        assert {each.response_id for each in recipe.objects} <= page.addresses.keys()
+        assert page.addresses[recipe.objects[0].response_id].endswith(f"//{recipe.page}/")
+    with pytest.raises(Refused, match="too little"):
+        read_released(STORED, 999)

@@ -15,7 +15,17 @@ from fastapi.testclient import TestClient
 
 from api.http.problems import Problem
 from api.lab.page_replay import PageReplay
-from api.lab.queue import KEPT_S, MOST_EACH, MOST_KEPT, MOST_UPLOADED_BYTES, MOST_WAITING, Job, Queue, outcome
+from api.lab.queue import (
+    KEPT_S,
+    MOST_EACH,
+    MOST_KEPT,
+    MOST_UPLOADED_BYTES,
+    MOST_WAITING,
+    Content,
+    Job,
+    Queue,
+    outcome,
+)
 from tests.api.lab.conftest import HeldLab, give, give_queue, har
 from tests.api.test_v1 import assert_problem
 from tests.factories.made_up_replay import HOST, at_once, made_up_replay
@@ -117,11 +127,11 @@ def test_a_place_that_was_taken_during_an_upload_is_refused_at_its_end() -> None
 
 
 def test_one_page_is_replayed_at_a_time_in_the_order_of_arrival() -> None:
-    at_work: list[bytes] = []
-    order: list[bytes] = []
+    at_work: list[Content] = []
+    order: list[Content] = []
 
     async def replay(
-        content: bytes, networks: Sequence[str], _told: Callable[[int, int], None]
+        content: Content, networks: Sequence[str], _told: Callable[[int, int], None]
     ) -> PageReplay:
         at_work.append(content)
         assert at_work == [content]

@@ -72,7 +72,7 @@ def test_a_file_of_the_largest_size_is_taken_and_one_byte_more_is_refused(
     whole = har().ljust(MOST_BYTES)
     assert give(lab_client, whole).status_code == 303
     assert_problem(give(lab_client, whole + b" "), "too-large", 413)
-    assert [len(content) for content in held.given] == [MOST_BYTES]
+    assert [len(content) for content in held.given if isinstance(content, bytes)] == [MOST_BYTES]
 
 
 async def post(
