@@ -25,11 +25,11 @@ from api.lab.page_replay import (
 )
 from api.lab.queue import KEPT_S, LIMIT_S, MOST_WAITING, Queue, outcome
 from api.lab.upload import MOST_BYTES, read_upload, refuse_other_sites
-from api.routes.pages import page, with_form
+from api.routes.pages import milliseconds, page, with_form
 from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
 from api.routes.visits import VisitPath, page_load
 from api.service import Kept, service_of
-from releases.formatting import quantity
+from releases.formatting import quantity, visible_text
 
 AGAIN_S = 2
 """Seconds after which the page of a replay that has not ended asks again."""
@@ -149,8 +149,9 @@ def lab_svg(
     id: str,  # noqa: A002  # the path's name
     network: str,
     width: WidthQuery = WIDE,
+    titled: bool = False,
 ) -> Response:
-    """The waterfalls of the loads over one network."""
+    """The waterfalls of the loads over one network; with a title and a source for who takes the picture."""
     job = queue.find(id)
     replay = outcome(job)
     drawn = [
@@ -159,7 +160,8 @@ def lab_svg(
     if not drawn or not drawn[0].listed:
         raise Problem("no-such-replay", f"no load of this replay over {network[:80]!r} is done")
     assert replay is not None
-    answer = svg_response(draw_loads, width, replay.responses, drawn[0].loads)
+    words = describe(replay, drawn[0]) if titled else ("", "", "")
+    answer = svg_response(draw_loads, width, replay.responses, drawn[0].loads, words)
     answer.headers.update(HEADERS)
     return answer
 
@@ -191,11 +193,28 @@ def over_network(replay: PageReplay, network: OfferedNetwork) -> OverNetwork:
     )
 
 
-def draw_loads(width: int, responses: Sequence[PageResponse], loads: Sequence[Loads]) -> str:
-    """Draw the first load at each window over one axis of time; in the process apart."""
+def describe(replay: PageReplay, drawn: OverNetwork) -> tuple[str, str, str]:
+    """Return the title, the subtitle and the source of a picture of the loads over one network."""
+    times = [f"{milliseconds(load.page_us)} at IW {load.iw}" for load in drawn.loads if load.page_us]
+    return (
+        f"{visible_text(replay.host)}: {', '.join(times)}",
+        f"{drawn.network.label}. Page time, mean of {SEEDS} loads; the first load is drawn.",
+        "firstflight, a replay over the Linux TCP stack; one page is no evidence for a window",
+    )
+
+
+def draw_loads(
+    width: int,
+    responses: Sequence[PageResponse],
+    loads: Sequence[Loads],
+    words: tuple[str, str, str] = ("", "", ""),
+) -> str:
+    """Draw the first load at each window over one axis of time, with a title, a subtitle and a source; in the
+    process apart."""
     from figures.frame import Frame
     from figures.waterfall import WaterfallLoad, WaterfallRow, waterfalls
 
+    title, subtitle, source = words
     drawn = [
         WaterfallLoad(
             name=f"IW {load.iw}: {quantity(latest_ms(load), 'ms')}",
@@ -210,7 +229,9 @@ def draw_loads(width: int, responses: Sequence[PageResponse], loads: Sequence[Lo
         for load in loads
         if load.responses
     ]
-    return drawing.as_svg(waterfalls(Frame(title="", width=width), drawn))
+    return drawing.as_svg(
+        waterfalls(Frame(title=title, subtitle=subtitle, source=source, width=width), drawn)
+    )
 
 
 def latest_ms(loads: Loads) -> float:

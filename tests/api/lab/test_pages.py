@@ -1,18 +1,21 @@
 """The lab in a browser without scripts: from the form to the waterfalls, and no fault on either screen."""
 
+import xml.etree.ElementTree as ET
+
 import pytest
 from fastapi.testclient import TestClient
 
 from api.drawing import WIDE
 from api.lab.networks import choose, offered_networks, usual_network
 from api.lab.page_replay import WINDOWS
-from api.routes.lab import MOST_ROWS, draw_loads, over_network, spans_of
+from api.routes.lab import MOST_ROWS, describe, draw_loads, over_network, spans_of
 from benchmarks.pages.browser import SIZES, launch_browser, open_page
 from releases.formatting import NARROW
 from tests.api.faults import unreadable, violations
 from tests.api.lab.conftest import HeldLab, drawings_of, give, har
 from tests.api.site_pages.test_pages import bars
 from tests.factories.made_up_replay import HOST, made_up_replay
+from tests.factories.svg_boxes import SVG
 
 NETWORKS = tuple(network.profile.id for network in offered_networks()[-2:])
 
@@ -61,6 +64,17 @@ def test_the_waterfalls_of_a_network_share_one_axis() -> None:
         ["connecting", "waiting", "in several bursts"],
         ["waiting", "in one burst"],
     ]
+
+
+@pytest.mark.parametrize("width", [WIDE, 1280])
+def test_the_picture_to_take_says_what_it_is_of(width: int) -> None:
+    replay = made_up_replay([usual_network()])
+    (network,) = choose([usual_network()])
+    drawn = over_network(replay, network)
+    drawing = draw_loads(width, replay.responses, drawn.loads, describe(replay, drawn))
+    words = " ".join("".join(text.itertext()) for text in ET.fromstring(drawing).iter(f"{SVG}text"))
+    for said in (replay.host, "at IW 10", "no evidence for a window"):
+        assert said in words.replace("\u00a0", " ")
 
 
 def test_a_page_of_many_responses_draws_the_first_of_them() -> None:
