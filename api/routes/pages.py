@@ -1,6 +1,6 @@
-"""The web pages: the home page, and each release with its distributions.
+"""What every web page is made with: its template, the labels, numbers and links in it, and its answer.
 
-They run no script and load nothing external.
+Pages load nothing external, and work without scripts.
 """
 
 import dataclasses
