@@ -55,7 +55,7 @@ FLAT_EXPONENT = 0.1
 """Exponent below which a cost counts as the same for any number of months."""
 
 MONTHS = """Months of two devices, of {sites} sites each, over one data folder. Seconds and milliseconds are of processors, PostgreSQL's included; those of a page or an answer are of the first one after a start, which nothing
-is remembered for. The last columns are what each release more adds, and the exponent of growth, both between the two largest numbers of months; below {flat} it is called flat.
+is remembered for, but for the home page, which was asked for while the service started. Memory of a command is that of its own process. The last columns are what each release more adds, and the exponent of growth, both between the two largest numbers of months; below {flat} it is called flat.
 """  # noqa: E501
 
 
@@ -157,7 +157,11 @@ def section(facts: dict[str, Any]) -> str:
     lines = [
         [
             label,
-            *(text for _, by_step in sizes for text in (f"{by_step[step].cpu_s:,.1f}", _mb(by_step[step]))),
+            *(
+                text
+                for _, by_step in sizes
+                for text in (f"{by_step[step].cpu_s:,.1f}", _number(by_step[step].peak_mb))
+            ),
             _times_bare(step, sizes[-1][1][step]),
             f"{grown[step]:.2f}" if step in grown else "",
             *([] if is_measured else [f"{million[step]:,.0f}"]),
@@ -187,8 +191,8 @@ def _bounds(facts: Mapping[str, Any]) -> str:
     )
 
 
-def _mb(cost: Cost) -> str:
-    return "" if cost.peak_mb is None else f"{cost.peak_mb:,.0f}"
+def _number(value: float | None, digits: int = 0) -> str:
+    return "" if value is None else f"{value:,.{digits}f}"
 
 
 def _times_bare(step: str, cost: Cost) -> str:
@@ -209,7 +213,7 @@ def _months(figures: list[dict[str, Any]]) -> str:
 
     releases = [each["releases"] for each in figures]
     rows = [
-        [what, *(f"{value:,.1f}" for value in values), *_growth(releases, values)]
+        [what, *(_number(value, 1) for value in values), *_growth(releases, values)]
         for what, values in _of_months(figures)
     ]
     head = ["", *(f"{each['months']} months" for each in figures), "each release", "exponent"]

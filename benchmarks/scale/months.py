@@ -143,16 +143,22 @@ def _threads_s(pid: int) -> float:
 
 def _command(data: Path, *arguments: str) -> tuple[float, float]:
     """Return the processor time of a command of firstflight over a data folder, PostgreSQL's included, and
-    its highest resident size, in MB."""
+    its highest memory, in MB.
+
+    The kernel's own record of the highest would begin with what this process had when it started the command.
+    """
     program = Path(sys.executable).with_name("firstflight")
     server = embedded.postmaster(data / "postgres")
     assert server is not None  # `_make` has started it
     before = tree_cpu_s(server)
     environment = os.environ | {"FIRSTFLIGHT_DATA_DIR": str(data)}
-    with subprocess.Popen([program, *arguments], env=environment, stdout=subprocess.DEVNULL) as process:
+    with (
+        subprocess.Popen([program, *arguments], env=environment, stdout=subprocess.DEVNULL) as process,
+        Memory(process.pid) as memory,
+    ):
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise BenchError(f"firstflight {' '.join(arguments)} failed over {data}")
     cpu_s = used.ru_utime + used.ru_stime + tree_cpu_s(server) - before
-    return round(cpu_s, 2), round(used.ru_maxrss / 1000, 1)
+    return round(cpu_s, 2), round(memory.peak_mb, 1)
