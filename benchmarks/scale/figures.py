@@ -222,8 +222,8 @@ def _months(figures: list[dict[str, Any]]) -> str:
 
 def _growth(releases: list[int], values: list[float]) -> list[str]:
     """Return what each release more adds, and the exponent, between the two largest numbers of releases;
-    empty texts of only one."""
-    if len(values) < 2:
+    empty texts of only one, or where a value is not known."""
+    if len(values) < 2 or None in values[-2:]:
         return ["", ""]
     (fewer, more), (before, after) = releases[-2:], values[-2:]
     grown = exponent(before, after, ratio=more / fewer)
