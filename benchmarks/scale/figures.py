@@ -37,8 +37,8 @@ LABELS = {
     "gate": "gate",
     "seal": "seal",
     "build": "build the release",
-    "verify": "verify it",
-    "publish": "publish it to S3",
+    "verify": "verify the release",
+    "publish": "publish the release to S3",
     "serve": "start of the service, until all is prepared",
 }
 
