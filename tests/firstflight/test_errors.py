@@ -107,7 +107,8 @@ def test_a_library_that_is_missing_is_named_and_one_of_ours_is_a_bug(
 def test_ctrl_c_says_what_still_runs_and_how_to_go_on(
     server_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(server_folder))
+    folder = server_folder / "interrupted"
+    monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(folder))
     monkeypatch.delenv("FIRSTFLIGHT_DATABASE_URL", raising=False)
 
     def interrupted(*_: object, **__: object) -> None:
@@ -119,13 +120,13 @@ def test_ctrl_c_says_what_still_runs_and_how_to_go_on(
         INTERRUPTED,
         "stopped: what is whole is kept, and the same command can be run again\n",
     )
-    embedded.start(server_folder / "postgres")
+    embedded.start(folder / "postgres")
     try:
         first, second = CliRunner().invoke(main, ["verify"]).stderr.splitlines()
     finally:
-        embedded.stop(server_folder / "postgres")
+        embedded.stop(folder / "postgres")
     assert first == "stopped: what is whole is kept, and the same command can be run again"
     assert second == (
-        f"PostgreSQL still runs in {server_folder / 'postgres'}, for the next command; "
+        f"PostgreSQL still runs in {folder / 'postgres'}, for the next command; "
         "`firstflight database stop` ends it"
     )
