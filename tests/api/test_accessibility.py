@@ -151,17 +151,17 @@ def test_no_page_is_heavier_than_its_bound_with_its_style_and_its_scripts(servic
 
 
 @pytest.mark.browser
-def test_each_kind_of_fault_is_found(client: TestClient, browser: Browser) -> None:
+def test_each_kind_of_fault_is_found(own_client: TestClient, browser: Browser) -> None:
     page_of_faults = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Faults</title></head><body><main>
         <h1>Faults</h1><img src="data:,"><svg width="50" viewBox="0 0 100 100"><text y="50" font-size="20">small</text></svg>
         <table width="2000"><tr><td>wide</td></tr></table><img src="/wide.svg" alt="" width="300"></main></body></html>"""  # noqa: E501
-    application(client).add_api_route("/faults", lambda: HTMLResponse(page_of_faults))
+    application(own_client).add_api_route("/faults", lambda: HTMLResponse(page_of_faults))
     drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="900" height="9"/>'
-    application(client).add_api_route(
+    application(own_client).add_api_route(
         "/wide.svg", lambda: Response(drawing, media_type="image/svg+xml"), response_class=Response
     )
     # Its own styles and pictures break the policy of the service.
-    with contextlib.suppress(Faulty), open_page(browser, client, "/faults") as page:
+    with contextlib.suppress(Faulty), open_page(browser, own_client, "/faults") as page:
         page.set_viewport_size(SIZES[390])
         assert [violation.split(":")[0] for violation in violations(page)] == ["image-alt"]
         wide, small, shrunk = unreadable(page)
@@ -171,15 +171,15 @@ def test_each_kind_of_fault_is_found(client: TestClient, browser: Browser) -> No
 
 
 @pytest.mark.browser
-def test_an_error_of_a_page_in_the_console_is_found(client: TestClient, browser: Browser) -> None:
+def test_an_error_of_a_page_in_the_console_is_found(own_client: TestClient, browser: Browser) -> None:
     page_of_errors = "<!doctype html><script>1</script>"
-    application(client).add_api_route("/errors", lambda: HTMLResponse(page_of_errors))
-    with pytest.raises(Faulty, match="Content Security Policy"), open_page(browser, client, "/errors"):
+    application(own_client).add_api_route("/errors", lambda: HTMLResponse(page_of_errors))
+    with pytest.raises(Faulty, match="Content Security Policy"), open_page(browser, own_client, "/errors"):
         pass
 
 
 @pytest.mark.browser
-def test_a_drawing_for_a_phone_that_comes_late_is_waited_for(client: TestClient, browser: Browser) -> None:
+def test_a_drawing_for_a_phone_that_comes_late_is_waited_for(own_client: TestClient, browser: Browser) -> None:
     late = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Late</title>
         <meta name="viewport" content="width=device-width"><style>img { max-width: 100%; }</style></head><body>
         <picture><source media="(max-width: 40rem)" srcset="/drawing.svg?width=300"><img src="/drawing.svg?width=900" alt=""></picture>
@@ -190,10 +190,10 @@ def test_a_drawing_for_a_phone_that_comes_late_is_waited_for(client: TestClient,
         svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="9"/>'
         return Response(svg, media_type="image/svg+xml")
 
-    application(client).add_api_route("/late", lambda: HTMLResponse(late))
-    application(client).add_api_route("/drawing.svg", drawing, response_class=Response)
+    application(own_client).add_api_route("/late", lambda: HTMLResponse(late))
+    application(own_client).add_api_route("/drawing.svg", drawing, response_class=Response)
     # Its own styles and pictures break the policy of the service.
-    with contextlib.suppress(Faulty), open_page(browser, client, "/late") as page:
+    with contextlib.suppress(Faulty), open_page(browser, own_client, "/late") as page:
         assert unreadable(page) == []
         page.set_viewport_size(SIZES[390])
         assert unreadable(page) == []
