@@ -179,7 +179,9 @@ def test_an_error_of_a_page_in_the_console_is_found(own_client: TestClient, brow
 
 
 @pytest.mark.browser
-def test_a_drawing_for_a_phone_that_comes_late_is_waited_for(own_client: TestClient, browser: Browser) -> None:
+def test_a_drawing_for_a_phone_that_comes_late_is_waited_for(
+    own_client: TestClient, browser: Browser
+) -> None:
     late = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Late</title>
         <meta name="viewport" content="width=device-width"><style>img { max-width: 100%; }</style></head><body>
         <picture><source media="(max-width: 40rem)" srcset="/drawing.svg?width=300"><img src="/drawing.svg?width=900" alt=""></picture>
