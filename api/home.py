@@ -12,7 +12,7 @@ from api import drawing
 from api.explorer.comparison import Step, find_edges, steps_of
 from api.http.problems import Problem, suppress_problems
 from api.routes.answers import DistributionAnswer
-from api.routes.pages import StatedAnswer, answer_of, page, stated_first
+from api.routes.pages import StatedAnswer, answer_of, label, page, stated_first
 from api.routes.parameters import ShelfDep
 from api.routes.provenance import QUALITY, quality
 from api.routes.strata import distributions
@@ -50,8 +50,7 @@ class Fits:
         """What does not fit into the window in force, in a sentence."""
         share = next(fit.share for fit in self.distribution.fits if fit.iw == IN_FORCE)
         assert share is not None
-        measure = self.distribution.measure.replace("_", " ")
-        return tell_unfitting(share, measure, IN_FORCE)
+        return tell_unfitting(share, label(self.distribution.measure), IN_FORCE)
 
     @property
     def described(self) -> str:

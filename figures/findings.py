@@ -3,7 +3,7 @@ intervals do."""
 
 from collections.abc import Mapping
 
-from releases.formatting import grouped, quantity
+from releases.formatting import grouped, listed, quantity
 
 
 def tell_unfitting(share: float, measure: str, iw: int) -> str:
@@ -28,8 +28,7 @@ def tell_change(signs: Mapping[int, int], *, sites: int, year: str) -> str:
     """
     on = f"On the same {grouped(sites)} sites"
     for sign, word in ((-1, "fewer"), (1, "more")):
-        *firsts, last = ["", *(str(iw) for iw, clear in signs.items() if clear == sign)]
-        if last:
-            windows = " and ".join(filter(None, [", ".join(filter(None, firsts)), last]))
-            return f"{on} {word} responses fit into {windows} segments than in {year}"
+        windows = [str(iw) for iw, clear in signs.items() if clear == sign]
+        if windows:
+            return f"{on} {word} responses fit into {listed(windows)} segments than in {year}"
     return f"{on} it cannot be told whether fewer responses fit than in {year}"

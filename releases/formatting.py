@@ -174,6 +174,15 @@ def percent(share: float | None) -> str:
     return quantity(None if share is None else 100 * share, "%")
 
 
+def listed(words: Sequence[str]) -> str:
+    """Return one word or more as a list.
+
+    >>> listed(["pages"]), listed(["hosts", "connections", "pages"])
+    ('pages', 'hosts, connections and pages')
+    """
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
 def between(ends: Sequence[str]) -> str:
     """Return an interval in words, of its ends in words, with a common unit named once.
 

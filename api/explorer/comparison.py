@@ -18,7 +18,7 @@ from api.explorer.months import USUAL
 from api.explorer.strata import in_words
 from api.routes.pages import label
 from api.stored.open_releases import KeptSample
-from releases.formatting import grouped, measured, percent, stated
+from releases.formatting import grouped, listed, measured, percent, stated
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Estimate, Statistic, estimate
 from schema.computed_tables import UNITS
@@ -40,15 +40,6 @@ KINDS = {"cdf": "CDFs", "histogram": "Histograms", "quantiles": "5th, 25th, 50th
 
 NAMED = 3
 """Curves up to which a title has the number of each."""
-
-
-def listed(words: Sequence[str]) -> str:
-    """Words in a list.
-
-    >>> listed(["pages"]), listed(["hosts", "pages"])
-    ('pages', 'hosts and pages')
-    """
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 BYTES = re.compile("size_bytes|bytes")

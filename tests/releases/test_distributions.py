@@ -79,6 +79,10 @@ def test_requests_of_a_page_are_the_responses_of_its_visit_that_crossed_the_netw
     made_up.add_visit()
     made_up.add_connection()
     made_up.add_response(300, sent_ms=100, first_ms=150)
+    made_up.add_visit(is_final=False)
+    made_up.visit[-1]["page_kind"] = "inner"  # a page of its own, which is not counted to any home page
+    made_up.add_connection()
+    made_up.add_response(400, sent_ms=100, first_ms=150)
     cdf = cdf_of(released(tmp_path, made_up), "requests")
     assert (cdf.sizes.tolist(), cdf.cumulative.tolist(), cdf.unknown) == ([1, 7], [1, 2], 0)
 

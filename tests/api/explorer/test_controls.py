@@ -2,6 +2,7 @@
 what cannot be shown is said where the reader looks."""
 
 import contextlib
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,9 +11,8 @@ from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, Page
 
 from api.explorer.strata import FIELDS
-from benchmarks.pages.browser import SIZES, Faulty, Scheme, open_page
+from benchmarks.pages.browser import SCHEMES, SIZES, Faulty, Scheme, open_page
 from tests.api.explorer.conftest import MANY, ONE
-from tests.api.faults import WAYS
 
 pytestmark = pytest.mark.browser
 
@@ -88,7 +88,7 @@ def errors(page: Page) -> list[str]:
     return [text for text in page.get_by_role("alert").all_inner_texts() if text]
 
 
-@pytest.mark.parametrize(("width", "scheme"), WAYS)
+@pytest.mark.parametrize(("width", "scheme"), tuple(itertools.product(SIZES, SCHEMES)))
 def test_each_control_changes_the_figure_and_no_error_is_said(
     browser: Browser, client_of_items: TestClient, width: int, scheme: Scheme
 ) -> None:
