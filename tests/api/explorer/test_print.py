@@ -2,9 +2,9 @@
 
 import pytest
 from fastapi.testclient import TestClient
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
-from benchmarks.pages.browser import open_page
+from benchmarks.pages.browser import WITHIN_MS, open_page
 from tests.api.explorer.conftest import MANY
 
 pytestmark = pytest.mark.browser
@@ -18,16 +18,14 @@ def test_the_printed_explorer_has_no_form_no_button_and_no_links_to_files(
     client_of_items: TestClient, browser: Browser
 ) -> None:
     with open_page(browser, client_of_items, "/explore") as page:
-
-        def visible(selector: str) -> bool:
-            return any(one.is_visible() for one in page.locator(selector).all())
-
-        page.locator("form.choice").wait_for()
-        assert [visible(control) for control in CONTROLS] == [True, True, True]
+        shown = [page.locator(control).filter(visible=True) for control in CONTROLS]
+        for control in shown:
+            expect(control).not_to_have_count(0, timeout=WITHIN_MS)
         page.emulate_media(media="print")
-        assert [visible(control) for control in CONTROLS] == [False, False, False]
-        assert visible("#figure")
-        assert visible("#numbers")
+        for control in shown:
+            expect(control).to_have_count(0, timeout=WITHIN_MS)
+        for kept in ("#figure", "#numbers"):
+            expect(page.locator(kept)).to_be_visible(timeout=WITHIN_MS)
 
 
 def test_paper_cuts_no_table_off(client_of_items: TestClient, browser: Browser) -> None:
