@@ -4,6 +4,7 @@ python -m benchmarks.pages.loads [--loads 5]
 """
 
 import argparse
+import collections
 import dataclasses
 import datetime
 import os
@@ -34,7 +35,10 @@ from studies.recorded_pages.rows import page_host
 FIRSTFLIGHT = (sys.executable, "-m", "firstflight")
 
 MOST_BYTES = 150_000
-"""Bound of a page without its data, in bytes as transferred."""
+"""Bound of a page without its data and the library that draws, in bytes as transferred."""
+
+LIBRARY = "/explore/vega-embed-"
+"""Beginning of the path of the library that draws: Vega-Lite and Vega, which a browser keeps for ever."""
 
 REFERENCE = "/docs"
 """The reference of the API: Swagger UI, a program of half a megabyte, which has a bound of its own."""
@@ -58,19 +62,22 @@ DATA = frozenset({"img", "image", "fetch", "xmlhttprequest"})
 """Initiators (Resource Timing) of data: figures and pictures, and what scripts ask for."""
 
 TRANSFERS = """() => ["navigation", "resource"].flatMap(type => performance.getEntriesByType(type))
-    .map(entry => [entry.initiatorType, entry.transferSize])"""
+    .map(entry => [new URL(entry.name).pathname, entry.initiatorType, entry.transferSize])"""
 
 PAINTED = """() => new Promise(resolve => new PerformanceObserver(list => {
     const found = list.getEntriesByName("first-contentful-paint");
     if (found.length) resolve(found[0].startTime);
 }).observe({type: "paint", buffered: true}))"""
 
+SIZES = ("page_bytes", "library_bytes", "data_bytes")
+"""Fields of a load that count bytes."""
+
 HEAD = """## Pages of the service
 
 `scripts/bench pages`: every page of the service over the recorded pages of all years and a report of those of 2025, loaded {loads} times by Chromium with an empty cache, {width:,} px wide,
 from a service on loopback that had answered before. Bytes are those of Resource Timing's `transferSize`: as transferred, with
 300 for header fields. Data are figures and pictures; rows of tables
-count as the page. The first paint is the median of the loads, from the start of the navigation to the first content.
+count as the page. The library is Vega, which draws, and stays in a browser's cache. The first paint is the median of the loads, from the start of the navigation to the first content.
 """  # noqa: E501
 
 
@@ -80,6 +87,8 @@ class Load:
 
     page_bytes: int
     """Bytes of the document, its styles and its scripts: as transferred, with 300 each for header fields."""
+    library_bytes: int
+    """Bytes of the library that draws, where it was asked for before the load event."""
     data_bytes: int
     """Bytes of figures, pictures and what scripts asked for, counted alike."""
     first_paint_ms: float
@@ -93,9 +102,11 @@ def load(browser: Browser, url: str) -> Load:
         page.goto(url, wait_until="load")
         first_paint_ms = float(page.evaluate(PAINTED))
         transfers = page.evaluate(TRANSFERS)
-    data_bytes = sum(int(size_bytes) for initiator, size_bytes in transfers if initiator in DATA)
-    whole = sum(int(size_bytes) for _, size_bytes in transfers)
-    return Load(page_bytes=whole - data_bytes, data_bytes=data_bytes, first_paint_ms=first_paint_ms)
+    sizes = collections.Counter[str]()
+    for path, initiator, size_bytes in transfers:
+        part = "library" if path.startswith(LIBRARY) else "data" if initiator in DATA else "page"
+        sizes[f"{part}_bytes"] += int(size_bytes)
+    return Load(**{name: sizes[name] for name in SIZES}, first_paint_ms=first_paint_ms)
 
 
 def documents() -> list[str]:
@@ -180,14 +191,13 @@ def section(facts: dict[str, Any]) -> str:
     rows = [
         [
             f"`{page['path']}`",
-            f"{page['page_bytes'] / 1000:.1f}",
-            f"{page['data_bytes'] / 1000:.1f}",
+            *(f"{page[size] / 1000:.1f}" for size in SIZES),
             f"{page['first_paint_ms']:.0f}",
         ]
         for page in facts["pages"]
     ]
     head = HEAD.format(loads=facts["loads"], width=1280)
-    shown = table(["page", "kB without data", "kB of data", "first paint, ms"], rows)
+    shown = table(["page", "kB of its own", "kB of the library", "kB of data", "first paint, ms"], rows)
     return "\n".join([head, shown, describe_measurement(facts)])
 
 

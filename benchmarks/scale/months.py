@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks.counting import tree_cpu_s
 from benchmarks.made_up_release import host_of
+from benchmarks.scale import queries
 from benchmarks.scale.bare import processor_s
 from benchmarks.scale.steps import Spent, crawl_sites, plan_crawl
 from benchmarks.scale.web import Web
@@ -51,8 +52,11 @@ PAGES = {
 """Pages and answers of the service that have to do with several releases, by what they show."""
 
 
-def measure(folder: Path, months: int) -> list[dict[str, Any]]:
-    """Return the figures after some months and after all of them; what was made or measured is kept."""
+def measure(folder: Path, months: int, python: str) -> list[dict[str, Any]]:
+    """Return the figures after some months and after all of them; what was made or measured is kept.
+
+    `python` has DuckDB with httpfs.
+    """
     data = folder.absolute() / "data"
     data.mkdir(parents=True, exist_ok=True)
     figures = []
@@ -61,7 +65,7 @@ def measure(folder: Path, months: int) -> list[dict[str, Any]]:
             done = folder / f"{count}.json"
             if not done.exists():
                 _make(data, list(_names(count)))
-                facts = {"months": count, "releases": count * len(DEVICES), **_measure(data)}
+                facts = {"months": count, "releases": count * len(DEVICES), **_measure(data, python)}
                 done.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
             figures.append(json.loads(done.read_text(encoding="utf-8")))
     finally:
@@ -94,7 +98,7 @@ def _make(data: Path, names: list[CrawlName]) -> None:
     engine.dispose()
 
 
-def _measure(data: Path) -> dict[str, Any]:
+def _measure(data: Path, python: str) -> dict[str, Any]:
     count = sum(1 for _ in releases(data / "releases"))
     with tempfile.TemporaryDirectory(prefix="firstflight-bench-") as temporary:
         folder = Path(temporary)
@@ -123,6 +127,7 @@ def _measure(data: Path) -> dict[str, Any]:
         "backup_cpu_s": backup_s,
         "backup_mb": backup_mb,
         "backup_bytes": files,
+        "questions_s": queries.measure(data / "releases", python),
     }
 
 

@@ -1,6 +1,6 @@
 """Runs the steps of made-up crawls of several sizes, each step once, and then those of many months.
 
-python -m benchmarks.scale.run [--sizes 10000,100000] [--full] [--months 60]
+python -m benchmarks.scale.run --python PYTHON [--sizes 10000,100000] [--full] [--months 60]
 """
 
 import argparse
@@ -131,13 +131,14 @@ def main() -> int:
         "--sizes", default=sizes, help="numbers of sites, comma-separated [default: %(default)s]"
     )
     parser.add_argument("--full", action="store_true", help=f"and {FULL:,} sites: 250 GB, and a night")
+    parser.add_argument("--python", required=True, help="a Python that has DuckDB with httpfs")
     parser.add_argument("--months", type=int, default=60, help="months of two devices each; 0 for none")
     options = parser.parse_args()
     wanted = sorted({*map(int, options.sizes.split(",")), *([FULL] if options.full else [])})
     facts = provenance()
     facts["sizes"] = {str(sites): measure_size(sites) for sites in wanted}
     if options.months:
-        facts["months"] = months.measure(FOLDER / "months", options.months)
+        facts["months"] = months.measure(FOLDER / "months", options.months, options.python)
     print(figures.section(facts))
     print(write("scale", facts), file=sys.stderr)
     misses = figures.find_misses(facts)
