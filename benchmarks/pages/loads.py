@@ -4,7 +4,6 @@ python -m benchmarks.pages.loads [--loads 5]
 """
 
 import argparse
-import collections
 import dataclasses
 import datetime
 import os
@@ -69,15 +68,12 @@ PAINTED = """() => new Promise(resolve => new PerformanceObserver(list => {
     if (found.length) resolve(found[0].startTime);
 }).observe({type: "paint", buffered: true}))"""
 
-SIZES = ("page_bytes", "library_bytes", "data_bytes")
-"""Fields of a load that count bytes."""
-
 HEAD = """## Pages of the service
 
 `scripts/bench pages`: every page of the service over the recorded pages of all years and a report of those of 2025, loaded {loads} times by Chromium with an empty cache, {width:,} px wide,
 from a service on loopback that had answered before. Bytes are those of Resource Timing's `transferSize`: as transferred, with
 300 for header fields. Data are figures and pictures; rows of tables
-count as the page. The library is Vega, which draws, and stays in a browser's cache. The first paint is the median of the loads, from the start of the navigation to the first content.
+count as the page. Vega, which draws, loads after them, stays in a browser's cache and is not counted. The first paint is the median of the loads, from the start of the navigation to the first content.
 """  # noqa: E501
 
 
@@ -87,8 +83,6 @@ class Load:
 
     page_bytes: int
     """Bytes of the document, its styles and its scripts: as transferred, with 300 each for header fields."""
-    library_bytes: int
-    """Bytes of the library that draws, where it was asked for before the load event."""
     data_bytes: int
     """Bytes of figures, pictures and what scripts asked for, counted alike."""
     first_paint_ms: float
@@ -102,11 +96,10 @@ def load(browser: Browser, url: str) -> Load:
         page.goto(url, wait_until="load")
         first_paint_ms = float(page.evaluate(PAINTED))
         transfers = page.evaluate(TRANSFERS)
-    sizes = collections.Counter[str]()
-    for path, initiator, size_bytes in transfers:
-        part = "library" if path.startswith(LIBRARY) else "data" if initiator in DATA else "page"
-        sizes[f"{part}_bytes"] += int(size_bytes)
-    return Load(**{name: sizes[name] for name in SIZES}, first_paint_ms=first_paint_ms)
+    own = [(initiator, int(size)) for path, initiator, size in transfers if not path.startswith(LIBRARY)]
+    data_bytes = sum(size for initiator, size in own if initiator in DATA)
+    whole = sum(size for _, size in own)
+    return Load(page_bytes=whole - data_bytes, data_bytes=data_bytes, first_paint_ms=first_paint_ms)
 
 
 def documents() -> list[str]:
@@ -191,13 +184,14 @@ def section(facts: dict[str, Any]) -> str:
     rows = [
         [
             f"`{page['path']}`",
-            *(f"{page[size] / 1000:.1f}" for size in SIZES),
+            f"{page['page_bytes'] / 1000:.1f}",
+            f"{page['data_bytes'] / 1000:.1f}",
             f"{page['first_paint_ms']:.0f}",
         ]
         for page in facts["pages"]
     ]
     head = HEAD.format(loads=facts["loads"], width=1280)
-    shown = table(["page", "kB of its own", "kB of the library", "kB of data", "first paint, ms"], rows)
+    shown = table(["page", "kB of its own", "kB of data", "first paint, ms"], rows)
     return "\n".join([head, shown, describe_measurement(facts)])
 
 

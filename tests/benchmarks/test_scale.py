@@ -88,12 +88,15 @@ def test_months_have_what_each_release_adds_and_what_does_not_grow_is_flat() -> 
         seconds = {"start_s": 2.0, "start_again_s": 2.0, "preparing_cpu_s": 4.0, "backup_cpu_s": 5.0}
         seconds["verify_cpu_s"] = 3.0 + 0.5 * 2 * months
         pages = {"home": 20.0, "sites": 0.1 * months**2}
-        return {"months": months, "releases": 2 * months, "pages_ms": pages, **memory, **seconds}
+        asked = {"shares, over S3": 0.5 + 0.01 * months}
+        counts = {"months": months, "releases": 2 * months}
+        return {**counts, "pages_ms": pages, "questions_s": asked, **memory, **seconds}
 
     shown = section(facts() | {"months": [after(months) for months in (6, 12, 30, 60)]})
     assert "|  | 6 months | 12 months | 30 months | 60 months | each release | exponent |" in shown
     assert "| home, ms | 20.0 | 20.0 | 20.0 | 20.0 | 0.00 | flat |" in shown
     assert "| `firstflight verify`, s | 9.0 | 15.0 | 33.0 | 63.0 | 0.50 | 0.93 |" in shown
+    assert "| shares, over S3, s | 0.6 | 0.6 | 0.8 | 1.1 | 0.01 | 0.46 |" in shown
     assert "| sites, ms | 3.6 | 14.4 | 90.0 | 360.0 | 4.50 | 2.00 |" in shown
 
 
