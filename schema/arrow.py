@@ -52,7 +52,6 @@ def arrow_schema(table: Table) -> pa.Schema:
 
 
 def declared_tables() -> Mapping[str, ReleasedTable]:
-    """Return every observation table of a release by name, from its declaration."""
     return {model.__tablename__: _declared(model) for model in RELEASED}
 
 

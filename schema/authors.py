@@ -8,9 +8,7 @@ class Author:
     """A person, or an organisation, which has no given name."""
 
     name: str
-    """Family name of a person, or the name of an organisation."""
     given: str = ""
-    """Given names of a person; empty for an organisation."""
     particle: str = ""
     """Particle before the family name, as `von`."""
     suffix: str = ""

@@ -19,10 +19,9 @@ SIZES: dict[str, str] = DECLARED["measures"]["sizes"]
 """Definitions of the measures of size, by their stable names."""
 
 COUNTS: dict[str, str] = DECLARED["measures"]["counts"]
-"""The same of the measures that are numbers, for which no window has a meaning."""
+"""The same of measures that are numbers, for which no window has a meaning."""
 
 MEASURES = SIZES | COUNTS
-"""All of both."""
 
 Unit = Literal["bytes", "requests"]
 UNITS: dict[str, Unit] = {**dict.fromkeys(SIZES, "bytes"), **dict.fromkeys(COUNTS, "requests")}

@@ -24,7 +24,6 @@ class CrawlName:
     kind: str = "web"
 
     def __str__(self) -> str:
-        """Return the name as the command line and the API write it: 2026-11.desktop.local.tcp.web."""
         return f"{self.month}.{self.device}.{self.vantage}.{self.arm}.{self.kind}"
 
     @classmethod
@@ -44,8 +43,7 @@ class CrawlName:
         return cls(**dict(zip(names, parts, strict=False)))
 
     def is_named(self, name: str) -> bool:
-        """Return true if `name` is the whole name or its first parts: `2026-11` names every crawl of that
-        month."""
+        """Return true if `name` is the whole name or its first parts."""
         return f"{self}.".startswith(f"{name}.")
 
     @property
@@ -60,7 +58,7 @@ class CrawlName:
 
     @property
     def year_before(self) -> CrawlName:
-        """The crawl of the same month a year before, with the same device, vantage, arm and kind.
+        """The crawl of the same month a year before, alike in all else.
 
         >>> str(CrawlName(month="2026-11", device="mobile").year_before)
         '2025-11.mobile.local.tcp.web'
@@ -73,5 +71,4 @@ class CrawlName:
 
 
 def name_of(crawl: Crawl) -> CrawlName:
-    """Return the name of the crawl in a row of the table `crawl`."""
     return CrawlName(**{field.name: getattr(crawl, field.name) for field in dataclasses.fields(CrawlName)})

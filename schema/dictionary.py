@@ -34,8 +34,7 @@ class TableFacts(TypedDict):
 
 
 def dictionary(kind: str = "web", notes: Notes = PAGES) -> dict[str, TableFacts]:
-    """Return every released and every computed table by name: `description` and `columns`,
-    as releases of this kind hold them."""
+    """Return every released and every computed table by name, as releases of this kind hold them."""
     observed: dict[str, TableFacts] = {
         name: {
             "description": table.description,

@@ -59,7 +59,6 @@ COLUMNS = tuple(field.name for field in dataclasses.fields(Freshness))
 
 
 def read(status: int | None, headers: Mapping[str, str]) -> Freshness:
-    """Return the freshness of a response by its status and header fields, whose names are in lower case."""
     directives = read_directives(headers.get("cache-control", ""))
     by, lifetime = read_lifetime(status, headers, directives)
     return Freshness(
@@ -118,7 +117,6 @@ def read_seconds(text: str) -> int | None:
 
 
 def seconds_between(start: datetime.datetime, stop: datetime.datetime) -> int:
-    """Return the seconds from `start` to `stop`, at least 0 and at most LONGEST_S."""
     return min(max(0, int((stop - start).total_seconds())), LONGEST_S)
 
 
@@ -139,10 +137,8 @@ def read_date(text: str | None) -> datetime.datetime | None:
 
 
 def fresh_s(row: Mapping[str, Any]) -> int | None:
-    """Return the seconds from its arrival for which a response may be reused without revalidation.
-
-    None if its header is unknown.
-    """
+    """Return the seconds from its arrival for which a response may be reused; None if its header is
+    unknown."""
     if row.get("no_store") is None:
         return None
     if row["method"] != "GET" or row["status"] == 206 or row["no_store"] or row["no_cache"]:

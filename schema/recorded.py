@@ -32,7 +32,6 @@ DECLARED: dict[str, dict[str, Any]] = tomllib.loads(
 
 
 def notes_of(form: str) -> Notes:
-    """Return the notes on a form of recording, with those of the form that it builds on."""
     return msgspec.convert(_declared(form), Notes)
 
 
@@ -63,7 +62,7 @@ NETLOGS = notes_of("netlogs")
 
 
 def null_reasons(notes: Notes) -> dict[str, str]:
-    """Return why a column of a recorded release may be null throughout, by table.column."""
+    """Return why a column may be null throughout, by table.column."""
     rare = {
         f"{table}.{name}": reason
         for table, columns in notes.rarely_null.items()
@@ -73,13 +72,11 @@ def null_reasons(notes: Notes) -> dict[str, str]:
 
 
 def is_recorded(kind: str) -> bool:
-    """Return whether a release of this kind was made from other people's recordings."""
     return kind == RECORDED
 
 
 def released_schema(table: str, kind: str, notes: Notes = PAGES) -> pa.Schema:
-    """Return the Arrow schema of a table in a release of this kind;
-    its comments say what is null in a recorded release."""
+    """Return a table's Arrow schema in a release of this kind, whose comments say what is null."""
     schema = released_tables()[table].schema
     if not is_recorded(kind):
         return schema
@@ -91,7 +88,6 @@ def released_schema(table: str, kind: str, notes: Notes = PAGES) -> pa.Schema:
 
 
 def add_note(schema: pa.Schema, name: str, note: str, *, nullable: bool = False) -> pa.Schema:
-    """Return the schema with a note at the end of a field's comment."""
     place = schema.get_field_index(name)
     field = schema.field(place)
     comment = f"{definition(field)}; {note}"

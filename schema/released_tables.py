@@ -31,7 +31,6 @@ TYPES: Mapping[str, pa.DataType] = {
         pa.list_(pa.field("element", pa.int32())),  # the name that Parquet gives back
     )
 }
-"""Types of columns by their names in the file."""
 
 
 RETIRED: Mapping[str, Mapping[str, int]] = {
@@ -46,7 +45,6 @@ class ReleasedTable:
 
     name: str
     description: str
-    """Meaning of a row, in a sentence."""
     key: tuple[str, ...]
     schema: pa.Schema
     """Columns with their definitions, as in a crawl of ours."""
@@ -62,13 +60,11 @@ class ColumnFacts(TypedDict):
 
 
 def definition(field: pa.Field) -> str:
-    """Return the definition of a column, from its metadata; empty if it has none."""
     metadata: dict[bytes, bytes] = field.metadata or {}
     return metadata.get(b"comment", b"").decode()
 
 
 def columns(schema: pa.Schema) -> list[ColumnFacts]:
-    """Return the name, type, nullability and definition of each column, in order."""
     return [
         {
             "name": field.name,
@@ -82,7 +78,6 @@ def columns(schema: pa.Schema) -> list[ColumnFacts]:
 
 @functools.cache
 def released_tables() -> Mapping[str, ReleasedTable]:
-    """Return every observation table of a release, by name."""
     return {
         name: ReleasedTable(
             name=name,
@@ -99,7 +94,6 @@ def _field(*, name: str, type: str, nullable: bool, comment: str) -> pa.Field:  
 
 
 def to_text(tables: Mapping[str, ReleasedTable]) -> str:
-    """Return the file's text, with a line for each column."""
     return "{\n" + ",\n".join(f'"{name}": {_object(table)}' for name, table in tables.items()) + "\n}\n"
 
 

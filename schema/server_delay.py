@@ -18,8 +18,7 @@ TCP = (HTTP1, H2)
 
 
 def tcp_round_trips(connections: Sequence[Row]) -> dict[int, int]:
-    """Return the round trip in microseconds by connection id: the fastest TCP handshake
-    of the visit with the address."""
+    """Return the round trip in µs by connection id: the visit's fastest TCP handshake with the address."""
     measured = {
         connection["id"]: connection["connected_us"] - connection["opened_us"]
         for connection in connections
@@ -31,8 +30,7 @@ def tcp_round_trips(connections: Sequence[Row]) -> dict[int, int]:
 
 
 def fastest(connections: Sequence[Row], measured: Mapping[int, int | None]) -> dict[int, int]:
-    """Return the shortest of the measured round trips to each address, over TCP and over QUIC apart,
-    by connection id."""
+    """Return the shortest round trip to each address, over TCP and QUIC apart, by connection id."""
     trips: dict[tuple[str, bool], int] = {}
     for connection in connections:
         trip = measured.get(connection["id"])
@@ -50,13 +48,12 @@ def _path(connection: Row) -> tuple[str, bool]:
 def server_delays(
     connections: Sequence[Row], responses: Sequence[Row], trips: Mapping[int, int]
 ) -> dict[int, int | None]:
-    """Return the server delay in microseconds by response id: request to first byte,
-    less the round trip in `trips`, at least 0.
+    """Return the server delay in µs by response id: request to first byte, less the round trip in `trips`, at
+    least 0.
 
-    The delay is unknown (None) without a connection, a round trip or both times; for requests of more than
-    one flight; and on an H2 or H3 connection on which another response was arriving, since the response may
-    have been ready and waiting. Waiting in the network or for the crawler's CPU cannot be told apart and
-    counts as server delay.
+    None without a connection, a round trip or both times; for requests of more than one flight; and while
+    another response was arriving on an H2 or H3 connection, since it may have been ready and waiting. Waiting
+    in the network or for the crawler's CPU counts as server delay.
     """
     multiplexed = {connection["id"]: connection["protocol"] != HTTP1 for connection in connections}
     by_connection: dict[int, list[Row]] = collections.defaultdict(list)
@@ -82,14 +79,11 @@ def server_delays(
 
 
 class Arrivals:
-    """Times at which the responses on one connection were arriving: n log n for n responses,
-    however long they took."""
+    """Times at which the responses on one connection were arriving, in n log n for n responses."""
 
     def __init__(self, responses: Sequence[Row]) -> None:
-        """Take responses with `first_byte_us` and `last_byte_us`.
-
-        Without a known end a response goes on arriving.
-        """
+        """Take responses with `first_byte_us` and `last_byte_us`; one without a known end goes on
+        arriving."""
         begun = sorted(
             (
                 response["first_byte_us"],
@@ -102,6 +96,5 @@ class Arrivals:
         self._latest_ends = list(itertools.accumulate((last for _, last in begun), max))
 
     def any_at(self, at_us: int) -> bool:
-        """Return whether a response began before `at_us` and had not ended."""
         begun = bisect.bisect_left(self._firsts, at_us)
         return begun > 0 and self._latest_ends[begun - 1] >= at_us

@@ -53,7 +53,6 @@ class Base(DeclarativeBase):
 
 
 def key(comment: str, *, kind: Any = BigInteger) -> Any:
-    """Return a primary key column whose values we set, not a sequence."""
     return mapped_column(kind, primary_key=True, autoincrement=False, comment=comment)
 
 

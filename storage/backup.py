@@ -36,10 +36,8 @@ class BackupFailed(DatabaseError):
 
 
 def backup(url: str, folder: Path, *, keep: int) -> Path:
-    """Back up the whole database, as of one moment, into `folder`; this backup and the newest of the others
-    are kept, `keep` in all.
-
-    Only the owner may read the folder and the backup: the data in the database is protected by a password.
+    """Back up the whole database, as of one moment, into `folder`, which only its owner may read; the newest
+    `keep` backups stay, this one among them.
     """
     make_private(folder)
     now = datetime.datetime.now(datetime.UTC)

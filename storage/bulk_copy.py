@@ -20,14 +20,10 @@ POSTGRESQL_TYPES: list[tuple[type, str]] = [
     (Text, "text"),
     (ARRAY, "int4[]"),
 ]
-"""PostgreSQL types by column type.
-
-Binary COPY does not convert: the types sent must be those of the columns.
-"""
+"""Types that binary COPY, which converts nothing, sends, by column type."""
 
 
 def column_names(model: type[Base]) -> tuple[str, ...]:
-    """Return names of a table's columns, in order."""
     return tuple(column.name for column in Base.metadata.tables[model.__tablename__].columns)
 
 

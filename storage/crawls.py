@@ -14,7 +14,7 @@ class CrawlNotFound(Exception):
 
 
 def crawls(connection: Connection) -> list[Crawl]:
-    """Return every crawl, sorted by name; the rows are detached from the session."""
+    """Return every crawl, sorted by name, detached from the session."""
     with Session(connection, expire_on_commit=False) as session:
         rows = list(session.scalars(select(Crawl)))
         session.expunge_all()
@@ -22,8 +22,7 @@ def crawls(connection: Connection) -> list[Crawl]:
 
 
 def find_crawl(connection: Connection, name: str) -> Crawl:
-    """Return the crawl that `name` names, in full or by its first parts: `2026-11` suffices if it is
-    unique."""
+    """Return the crawl that `name` names, in full or by its first parts if they are unique."""
     matching = [crawl for crawl in crawls(connection) if name_of(crawl).is_named(name)]
     if not matching:
         raise CrawlNotFound(f"there is no crawl {name!r}; `firstflight crawl list` shows what there is")
@@ -34,9 +33,8 @@ def find_crawl(connection: Connection, name: str) -> Crawl:
 
 
 def find_old_list_month(connection: Connection, crawl: Crawl) -> str | None:
-    """Return the month, UTC, in which a crawl's list was read, if that is before the month of the plan.
-
-    None if the list is as new as the plan.
+    """Return the month, UTC, in which a crawl's list was read; None unless it is before the month of the
+    plan.
     """
     read_at, planned_at = (
         moment.astimezone(datetime.UTC)

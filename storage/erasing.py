@@ -9,7 +9,7 @@ from storage.erased_site import ErasedSite
 from storage.partitions import existing_partitions
 
 MATCHES = "regexp_like"
-"""PostgreSQL's function that matches text with a regular expression, since version 15."""
+"""PostgreSQL's function of regular expressions."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,7 +18,6 @@ class Found:
 
     sites: int
     visits: int
-    """Visits to those sites."""
     named: int
     """Rows of visits to other sites that name the site."""
 
@@ -28,7 +27,7 @@ class Found:
 
 
 def find(connection: Connection, crawl: Crawl, site: ErasedSite) -> Found:
-    """Count a crawl's rows that concern the site, including those in detached partitions that still exist."""
+    """Count the rows, those in detached partitions that still exist included."""
     partitions = existing_partitions(connection, crawl.id)
     own = _own_sites(site)
     named = 0
@@ -75,7 +74,6 @@ def _own_sites(site: ErasedSite) -> str:
 
 
 def _is_own_visit(table: str, site: ErasedSite) -> str:
-    """Return a SQL condition: the row belongs to a visit to the site."""
     if table == "visit":
         return site.is_own("host")
     return f"visit_id IN (SELECT id FROM visit WHERE crawl_id = :crawl_id AND {site.is_own('host')})"  # noqa: S608

@@ -33,14 +33,13 @@ UNGUARDED = """
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Invariant:
-    """An invariant of a crawl, and the number of rows that violate it."""
+    """An invariant of a crawl, and the rows that violate it."""
 
     name: str
     offenders: int
 
 
 def check(connection: Connection, crawl: Crawl) -> Iterator[Invariant]:
-    """Check every invariant of a crawl whose tables are attached."""
     partitions = attached_partitions(connection, crawl.id)
     lacking = {model.__tablename__ for model in OBSERVATIONS} - partitions.keys() - set(DETACHABLE)
     yield Invariant("its partitions are attached", len(lacking))

@@ -29,7 +29,6 @@ def upgrade(engine: Engine) -> None:
 
 
 def _is_current(connection: Connection) -> bool:
-    """Return whether the tables are those of the last migration, which is the last of the files by name."""
     if connection.scalar(text("SELECT to_regclass('alembic_version')")) is None:
         return False
     head = max(path.name for path in MIGRATIONS.glob("versions/*.py")).partition("_")[0]
@@ -55,8 +54,7 @@ def _upgrade_tables(connection: Connection) -> None:
 
 
 def _write_comments(connection: Connection) -> None:
-    """Write the comment of each column whose stored comment is not the declared one; what is missing is left
-    to `verify`."""
+    """Write each column comment that differs from the declared one."""
     stored = connection.execute(
         text(
             "SELECT attrelid::regclass::text, attname, col_description(attrelid, attnum) FROM pg_attribute "
@@ -88,6 +86,5 @@ def _write_outcomes(connection: Connection) -> None:
 
 
 def include_name(name: str | None, kind: str, _parents: object) -> bool:
-    """Return true for everything that Alembic compares with the declaration;
-    partitions are data and are left out."""
+    """Return true for what Alembic compares with the declaration, which partitions, as data, are not."""
     return not (kind == "table" and name is not None and is_partition(name))

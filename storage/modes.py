@@ -27,7 +27,7 @@ def check_above(folder: Path) -> None:
 def make_private(folder: Path) -> None:
     """Make a folder, if missing, that only its owner may enter; UnsafeFolder if it belongs to another user.
 
-    Where everybody may make folders, as in /tmp, another user could have made it to obtain our files.
+    In /tmp, another user could have made it to obtain our files.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.stat().st_uid != os.geteuid():

@@ -32,14 +32,13 @@ class Withdrawal:
 
 
 def notice_of(version: Path) -> Path:
-    """Return the folder of the notice beside the folder of a version; it is missing if there is none."""
     return version.with_name(f"{version.name}-withdrawn")
 
 
 def read_withdrawal(version: Path) -> Withdrawal | None:
     """Return the notice that takes back the version in a folder; None without one.
 
-    A damaged notice withdraws too. A tombstone among other files does not: they are damage.
+    A damaged notice withdraws too; a tombstone among other files is damage, and does not.
     """
     notice = notice_of(version)
     if notice.is_dir():
@@ -59,7 +58,7 @@ def read_withdrawal(version: Path) -> Withdrawal | None:
 
 
 def facts_of(folder: Path) -> dict[str, Any]:
-    """Return what the manifest of a folder says; nothing if it cannot be read."""
+    """Return a folder's manifest; nothing if it cannot be read."""
     try:
         return manifest_of(folder)
     except (OSError, ValueError) as exc:
@@ -68,11 +67,9 @@ def facts_of(folder: Path) -> dict[str, Any]:
 
 
 VersionStatus = Literal["newest", "superseded", "withdrawn", "erased"]
-"""Status of a version among the versions of its year or crawl."""
 
 
 def status_of(withdrawal: Withdrawal | None, *, is_newest: bool) -> VersionStatus:
-    """Return the status of a version by its notice and by whether it is the newest in force."""
     if withdrawal is not None:
         return "erased" if withdrawal.is_erased else "withdrawn"
     return "newest" if is_newest else "superseded"

@@ -14,8 +14,7 @@ FROM {source} WHERE packet_bytes IS NOT NULL
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class PacketAudit:
-    """Counts of connections whose packets were captured whole: all of them,
-    and those that agree to the byte."""
+    """Counts of connections whose packets were captured whole, and of those that agree to the byte."""
 
     connections: int = 0
     agreeing_connections: int = 0
@@ -26,10 +25,8 @@ class PacketAudit:
 
     @property
     def connection_share(self) -> float | None:
-        """Share of connections that agree; None without any."""
         return self.agreeing_connections / self.connections if self.connections else None
 
     @property
     def byte_share(self) -> float | None:
-        """Share of received bytes on connections that agree; None without any."""
         return self.agreeing_bytes / self.received_bytes if self.received_bytes else None

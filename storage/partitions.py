@@ -27,17 +27,14 @@ def partition_name(table: str, crawl_id: int) -> str:
 
 
 def is_partition(table: str) -> bool:
-    """Return true if a table's name is that of a partition, attached or detached; Alembic must ignore
-    those."""
     return PARTITION.match(table) is not None
 
 
 def create_partitions(connection: Connection, crawl_id: int) -> None:
-    """Create the partitions of a new crawl.
+    """Create the partitions of a new crawl, and attach them, which blocks no other crawl as `PARTITION OF`
+    does.
 
-    They are created separately and attached, which does not block readers and writers of other crawls as
-    `PARTITION OF` does. It locks `outcome` against changes until the transaction ends,
-    so it is best done last.
+    It locks `outcome` against changes until the transaction ends, so it is best done last.
     """
     for table in OBSERVATIONS:
         name = table.__tablename__
@@ -49,7 +46,7 @@ def create_partitions(connection: Connection, crawl_id: int) -> None:
 
 
 def seal_partitions(connection: Connection, crawl_id: int) -> None:
-    """Make PostgreSQL refuse writes to a sealed crawl, by triggers; there is no cost before sealing."""
+    """Make PostgreSQL refuse writes to a sealed crawl, by triggers."""
     for table in OBSERVATIONS:
         name = partition_name(table.__tablename__, crawl_id)
         connection.execute(
@@ -67,7 +64,6 @@ def seal_partitions(connection: Connection, crawl_id: int) -> None:
 
 
 def attached_partitions(connection: Connection, crawl_id: int) -> dict[str, str]:
-    """Return the attached partitions of a crawl, by table."""
     rows = connection.execute(
         text(
             "SELECT parent.relname, child.relname FROM pg_inherits JOIN pg_class AS parent ON parent.oid = "
@@ -80,7 +76,7 @@ def attached_partitions(connection: Connection, crawl_id: int) -> dict[str, str]
 
 
 def existing_partitions(connection: Connection, crawl_id: int) -> dict[str, str]:
-    """Return the existing partitions of a crawl, attached or detached, by table; visits first."""
+    """Return the partitions of a crawl by table, attached or detached; visits first."""
     names = {table.__tablename__: partition_name(table.__tablename__, crawl_id) for table in OBSERVATIONS}
     return {
         table: name
@@ -90,7 +86,6 @@ def existing_partitions(connection: Connection, crawl_id: int) -> dict[str, str]
 
 
 def detach_partitions(connection: Connection, crawl_id: int) -> list[str]:
-    """Detach a crawl's large partitions, which remain as separate tables; their names."""
     connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
     partitions = attached_partitions(connection, crawl_id)
     detachable = [(table, partitions[table]) for table in DETACHABLE if table in partitions]

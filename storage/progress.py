@@ -30,7 +30,6 @@ class Lane:
     name: str
     """Host name and process id."""
     claimed: int
-    """Sites that it holds now."""
     visits: int
     """Visits of that hour."""
     failed: int
@@ -65,7 +64,6 @@ class Bound:
 
     @property
     def is_kept(self) -> bool:
-        """True if the gate would let the present value pass."""
         if self.share is None:
             return not self.is_least
         return self.share >= self.limit if self.is_least else self.share <= self.limit
@@ -77,7 +75,6 @@ class Gated:
 
     at: datetime.datetime
     failures: tuple[str, ...]
-    """Descriptions of the bounds that were not kept; empty if the crawl may be sealed."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,7 +96,6 @@ class Progress:
     at: datetime.datetime
     planned: int
     done: int
-    """Number of sites that have their final visit."""
     visits: int
     received_bytes: int
     visits_per_hour: float | None
@@ -113,25 +109,24 @@ class Progress:
     postponed: int = 0
     """Sites that asked to be visited later."""
     hours: tuple[Hour, ...] = ()
-    """The hours in which visits ended, in order."""
+    """Hours in which visits ended, in order."""
     lanes: tuple[Lane, ...] = ()
     failures: tuple[Failure, ...] = ()
-    """The last visits whose page did not answer, the latest first."""
+    """Last visits whose page did not answer, the latest first."""
     bounds: tuple[Bound, ...] = ()
     gated: Gated | None = None
-    """None until the gate has run on the crawl as it is."""
     disk: Disk | None = None
     old_list_month: str | None = None
     """Month in which the list was read, if that is before the month of the plan."""
 
     @property
     def over_at(self) -> datetime.datetime | None:
-        """When the crawl will be over at its present rate; None if unknown."""
+        """End of the crawl at its present rate; None if unknown."""
         return None if self.minutes_left is None else self.at + datetime.timedelta(minutes=self.minutes_left)
 
 
 def write_progress(folder: Path, progress: Progress) -> None:
-    """Write a crawl's progress atomically, since several crawlers may write the same file."""
+    """Write a crawl's progress whole, since several crawlers write the same file."""
     import msgspec  # a service without crawls goes without it
 
     with put_file_in_place(folder / f"{progress.crawl}.json") as half:
@@ -139,8 +134,9 @@ def write_progress(folder: Path, progress: Progress) -> None:
 
 
 def read_progress(folder: Path) -> list[Progress]:
-    """Return the progress of all crawls, sealed ones included, sorted by name; damaged files are skipped,
-    since their crawler replaces them."""
+    """Return the progress of all crawls, sorted by name; damaged files are skipped, since their crawler
+    replaces them.
+    """
     stages = []
     for path in folder.glob("*.json"):
         with contextlib.suppress(OSError):

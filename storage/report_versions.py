@@ -33,16 +33,15 @@ YEAR = re.compile(rf"[0-9]{{4}}({EDITION})?")
 
 
 class ReportVersionError(Exception):
-    """A version of a report is missing, or cannot be made or withdrawn; the message says what to do."""
+    """A version of a report is missing, or cannot be made or withdrawn."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Publication:
-    """The publication of a version, as its manifest.json and report.json state it."""
+    """Publication of a version, as its manifest states it."""
 
     version: int = 1
     date: str | None = None
-    """Day of the publication, as 2027-01-15; None if it is not known."""
     reason: str | None = None
     """Reason for the version; None for the first."""
     corrects: str | None = None
@@ -69,31 +68,26 @@ class ReportVersion:
 
     @property
     def is_edition(self) -> bool:
-        """True if it is of the edition of a repository, and not of the folder's own report."""
         return self.year.endswith(EDITION)
 
     @property
     def of_year(self) -> int:
-        """Year that the report is about."""
         return int(self.year.removesuffix(EDITION))
 
     @property
     def notice(self) -> Path:
-        """Folder of the notice that withdraws it; missing unless it was withdrawn."""
         return notice_of(self.folder)
 
     @property
     def is_withdrawn(self) -> bool:
-        """True if a notice withdraws it, readable or not."""
         return self.notice.is_dir()
 
     @property
     def is_there(self) -> bool:
-        """True if its files were not erased."""
         return self.folder.is_dir()
 
     def folders(self) -> Iterator[tuple[Literal["report", "withdrawal"], Path]]:
-        """Yield the folders with checksums that belong to it: its files, and the notice that withdraws it."""
+        """Yield the folders with checksums that belong to it."""
         if self.is_there:
             yield "report", self.folder
         if self.is_withdrawn:
@@ -101,7 +95,7 @@ class ReportVersion:
 
     @property
     def publication(self) -> Publication:
-        """The publication that its manifest states; only its number if the manifest is damaged."""
+        """Publication that its manifest states; only its number if the manifest is damaged."""
         try:
             stated = msgspec.convert(facts_of(self.folder).get("publication"), type=Publication)
         except msgspec.ValidationError:
@@ -110,23 +104,22 @@ class ReportVersion:
 
     @property
     def withdrawal(self) -> Withdrawal | None:
-        """The notice that withdraws it; None without one. A damaged notice withdraws too."""
+        """Notice that withdraws it, which may be damaged; None without one."""
         return read_withdrawal(self.folder)
 
 
 def report_years(root: Path) -> list[str]:
-    """Return the years that have a folder below `root`, the earliest first."""
     return sorted(path.name for path in root.glob("*") if YEAR.fullmatch(path.name) and path.is_dir())
 
 
 def all_report_versions(root: Path) -> Iterator[ReportVersion]:
-    """Yield every version of every year's report below `root`, the earliest first."""
+    """Yield every version of every year, the earliest first."""
     for year in report_years(root):
         yield from report_versions(root / year)
 
 
 def report_versions(folder: Path) -> list[ReportVersion]:
-    """Return the versions in a year's folder, the lowest first; those that were erased too."""
+    """Return the versions of a year, the lowest first; those that were erased too."""
     if not folder.is_dir():
         return []
     numbers = {int(match[1]) for path in folder.iterdir() if (match := FOLDER.fullmatch(path.name))}
@@ -138,7 +131,7 @@ def _version(folder: Path, number: int) -> ReportVersion:
 
 
 def newest_version(versions: Sequence[ReportVersion]) -> ReportVersion | None:
-    """Return the newest version that was not withdrawn; None if there is none.
+    """Return the newest version that was not withdrawn.
 
     A damaged one is not replaced by an older one.
     """
@@ -150,7 +143,7 @@ def newest_version(versions: Sequence[ReportVersion]) -> ReportVersion | None:
 
 
 def put_editions(editions: Path, root: Path) -> None:
-    """Copy the editions that a repository keeps, a folder a year, beside the reports below `root`."""
+    """Copy the editions that a repository keeps beside the reports below `root`."""
     for year in report_years(editions):
         number = facts_of(editions / year)["publication"]["version"]
         with put_new(_version(root / f"{year}{EDITION}", number).folder) as folder:
@@ -158,14 +151,13 @@ def put_editions(editions: Path, root: Path) -> None:
 
 
 def next_place(folder: Path) -> ReportVersion:
-    """Return the number and place of the next version in a year's folder: a number is never given twice."""
+    """Return the place of a year's next version: a number is never given twice."""
     return _version(
         folder, 1 + max((report_version.number for report_version in report_versions(folder)), default=0)
     )
 
 
 def find_version(root: Path, year: int, number: int) -> ReportVersion:
-    """Return a version of a year's report; ReportVersionError if there is none."""
     versions = {version.number: version for version in report_versions(root / str(year))}
     if number not in versions:
         numbers = ", ".join(map(str, versions)) or "none"
@@ -188,7 +180,7 @@ def withdraw(version: ReportVersion, *, reason: str, date: str, signer: Signer |
 
 
 def erase(version: ReportVersion, *, reason: str, date: str, signer: Signer | None = None) -> None:
-    """Remove a version's files, and leave a notice in their place, which replaces any earlier notice."""
+    """Replace a version's files, and any earlier notice, by a notice."""
     with put_in_place(version.notice) as folder:
         _write_notice(folder, version, reason=reason, date=date, is_erased=True, signer=signer)
     if version.is_there:

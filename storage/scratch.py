@@ -17,7 +17,8 @@ PREFIX = ".firstflight-scratch-"
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
     """Provide a folder for everything temporary of this process (tempfile.tempdir) and of its children
-    (TMPDIR, which Playwright's driver reads); it is removed after the block."""
+    (TMPDIR, which Playwright's driver reads).
+    """
     with locked_folder(Path(tempfile.gettempdir()), prefix=PREFIX) as folder:
         before = os.environ.get("TMPDIR")
         tempfile.tempdir = os.environ["TMPDIR"] = str(folder)

@@ -1,9 +1,8 @@
-"""Signatures of releases, replays and reports: `ssh-keygen -Y` over SHA256SUMS,
-checked against a list of allowed signers.
+"""Signatures of releases, replays and reports: `ssh-keygen -Y` over SHA256SUMS, checked against a list of
+allowed signers.
 
-SHA256SUMS covers every other file of its folder, so its signature covers the whole folder. The private key
-may be in a file, in an agent or on a hardware token. The list of signers suffices to check a signature
-without this code (docs/operations.md).
+SHA256SUMS covers every other file of its folder. The private key may be in a file, in an agent or on a
+hardware token. The list of signers suffices to check a signature without this code (docs/operations.md).
 """
 
 import dataclasses
@@ -43,10 +42,8 @@ class Signature:
 
 
 def state(folder: Path, allowed_signers: Path) -> Signature:
-    """Check the signature of a folder's SHA256SUMS against `allowed_signers` (ssh-keygen(1),
-    ALLOWED SIGNERS).
-
-    The files that SHA256SUMS lists are not read: storage.sums.broken_sums compares them.
+    """Check the signature of a folder's SHA256SUMS against `allowed_signers` (ssh-keygen(1), ALLOWED
+    SIGNERS); files are not read.
     """
     signature = folder / SIGNATURE
     if not os.path.lexists(signature):
@@ -112,10 +109,7 @@ class Signer:
         return done.stdout
 
     def check(self) -> None:
-        """Make a test signature; SigningFailed if signing does not work.
-
-        For the start of work that is signed at its end.
-        """
+        """Make a test signature, before work that is signed at its end; SigningFailed if it does not work."""
         with tempfile.TemporaryDirectory() as above:
             folder = Path(above, "checked")
             folder.mkdir()

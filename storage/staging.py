@@ -14,12 +14,12 @@ from pathlib import Path
 from storage.modes import check_above
 
 PREFIX = ".building-"
-"""Name prefix of staging folders; each is hidden, and locked (flock(2)) by the process that uses it."""
+"""Name prefix of staging folders; each is locked (flock(2)) by the process that uses it."""
 
 ABANDONED_S = 600
-"""Time without a write after which an unlocked staging folder is removed, in seconds.
+"""Seconds without a write after which an unlocked staging folder is removed.
 
-On one machine the lock alone would suffice; a file system shared by several machines may not share locks.
+The lock alone would suffice on one machine; several that share a file system may not share locks.
 """
 
 NEW, OLD = "new", "old"
@@ -27,10 +27,9 @@ NEW, OLD = "new", "old"
 
 @contextlib.contextmanager
 def staging(parent: Path) -> Iterator[Path]:
-    """Provide a hidden folder in `parent`, and so on the same file system;
-    it is removed after the block with all its contents.
+    """Provide a hidden folder in `parent`, so on the same file system, for the block.
 
-    What killed processes left in `parent` is removed first. Raises storage.modes.UnsafeFolder.
+    What killed processes left is removed first. Raises storage.modes.UnsafeFolder.
     """
     parent.mkdir(parents=True, exist_ok=True)
     check_above(parent)
@@ -79,10 +78,8 @@ def put_in_place(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def put_new(folder: Path) -> Iterator[Path]:
-    """Provide a new folder that becomes `folder` when the block ends without an exception;
-    FileExistsError if that is there already.
-
-    The check and the renaming are one step of the file system: of two processes one fails.
+    """Provide a new folder that becomes `folder` when the block ends without an exception; FileExistsError if
+    that is there: of two processes one fails.
     """
     with staging(folder.parent) as stage:
         new = stage / folder.name
@@ -112,8 +109,8 @@ def _settle(folder: Path) -> None:
 def put_file_in_place(path: Path, *, mode: int = 0o644, beside: Path | None = None) -> Iterator[Path]:
     """Provide a path to write to; the file replaces `path` when the block ends without an exception.
 
-    The file is written in a hidden folder next to `path`,
-    or next to `beside` if the folder of `path` must hold nothing else.
+    It is written in a hidden folder next to `path`, or next to `beside` if the folder of `path` must hold
+    nothing else.
     """
     with staging((beside or path).parent) as stage:
         half = stage / path.name
@@ -139,7 +136,6 @@ def write_whole(path: Path, content: bytes, *, mode: int = 0o644) -> None:
 
 
 def flush(path: Path) -> None:
-    """Write a file or a folder's entries to the disk itself (fsync)."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -148,8 +144,7 @@ def flush(path: Path) -> None:
 
 
 def sweep(parent: Path, *, prefix: str = PREFIX, abandoned_s: float = ABANDONED_S) -> None:
-    """Remove from `parent` what killed processes left half-made:
-    it is unlocked and was not written to recently."""
+    """Remove from `parent` what killed processes left half-made."""
     for left in parent.glob(f"{prefix}*"):
         with contextlib.suppress(OSError):  # in use, another user's, or just removed by another process
             _sweep(left, abandoned_s)
@@ -167,7 +162,6 @@ def _sweep(left: Path, abandoned_s: float) -> None:
 
 
 def _last_write(left: Path) -> float:
-    """Return the time of the last write to a file, or to anything below a folder."""
     return max(path.lstat().st_mtime for path in (left, *left.rglob("*")))
 
 

@@ -24,14 +24,12 @@ class Step:
     what: str
     is_begun: bool = False
     seconds: int | None = None
-    """Duration in seconds; None until it has ended."""
     done: int = 0
     total: int | None = None
     """Number of its parts; None if unknown, and then `done` means nothing."""
     unit: str = ""
-    """Unit of the count, in the plural."""
     seconds_left: int | None = None
-    """Estimated seconds left at the pace so far; None if unknown."""
+    """Estimate at the pace so far."""
 
     def __str__(self) -> str:
         line = f"{self.name:8} {self.what}"
@@ -43,13 +41,13 @@ class Step:
 
 
 def write_steps(folder: Path, steps: Sequence[Step]) -> None:
-    """Write all steps, in their order, in place of what was written before."""
+    """Write all steps, in their order."""
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / FILE, msgspec.json.encode(steps))
 
 
 def read_steps(folder: Path) -> tuple[Step, ...]:
-    """Return the steps in their order; none if there is no file, or a damaged one."""
+    """Return the steps in their order; none without a file, or from a damaged one."""
     with contextlib.suppress(OSError, ValueError):
         return msgspec.json.decode((folder / FILE).read_bytes(), type=tuple[Step, ...])
     return ()

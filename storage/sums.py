@@ -19,11 +19,10 @@ SUMS = "SHA256SUMS"
 SIGNATURE = "SHA256SUMS.sig"
 
 UNSUMMED = (SUMS, SIGNATURE)
-"""Files that SHA256SUMS cannot list: itself and its signature."""
 
 
 def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, lower-case hex."""
+    """Return the SHA-256 of a file in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -48,10 +47,8 @@ def seal(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sums_now(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 by name of the files in a folder, without the manifest, SHA256SUMS and its
+    """Return the SHA-256 of a folder's files by path from it, without the manifest, SHA256SUMS and its
     signature.
-
-    The name of a file in a folder within is its path from `folder`, with slashes.
     """
     return {
         name: sha256(folder / name) for name in sorted(_names(folder)) if name not in (MANIFEST, *UNSUMMED)
@@ -68,7 +65,6 @@ def _names(folder: Path) -> set[str]:
 
 
 def write_sums(folder: Path) -> None:
-    """Write SHA256SUMS over every file in a folder, the manifest included."""
     sums = {**sums_now(folder), MANIFEST: sha256(folder / MANIFEST)}
     (folder / SUMS).write_text(_written(dict(sorted(sums.items()))), encoding="utf-8")
 
@@ -76,7 +72,7 @@ def write_sums(folder: Path) -> None:
 def sums_of(folder: Path) -> dict[str, str]:
     """Return the SHA-256 by file name from SHA256SUMS; OSError or ValueError if it cannot be read.
 
-    Names that are not a plain path from the folder are refused: a forged name could lead outside.
+    A forged name could lead outside: names that are no plain path from the folder are refused.
     """
     text = (folder / SUMS).read_bytes().decode("utf-8")
     sums = {name: checksum for checksum, name in (line.split("  ", 1) for line in text.split("\n")[:-1])}
@@ -99,8 +95,7 @@ def _written(sums: Mapping[str, str]) -> str:
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """Return the folder's manifest, not compared with its checksum; OSError or ValueError if it cannot be
-    read."""
+    """Return the folder's manifest, unverified; OSError or ValueError if it cannot be read."""
     try:
         facts = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except RecursionError as exc:
@@ -114,9 +109,9 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 def broken_sums(folder: Path, checksum: Callable[[Path], str | None] = sha256) -> list[str]:
     """Return names of files that do not match SHA256SUMS and the manifest, are missing, or are not listed.
 
-    Reads every file completely, by `checksum`, which may leave one to be read later: then it returns None.
-    Raises storage.exhaustion.Exhausted if no descriptor is left for a file. If the list is empty the folder
-    is unchanged or was replaced as a whole, which only a signature can tell apart.
+    Reads every file, by `checksum`, which returns None for one to be read later. Raises
+    storage.exhaustion.Exhausted without a descriptor. An empty list cannot tell a folder that was replaced as
+    a whole, which a signature does.
     """
     wrong = find_misstated(folder)
     if wrong == [SUMS]:
@@ -132,10 +127,8 @@ def broken_sums(folder: Path, checksum: Callable[[Path], str | None] = sha256) -
 
 
 def find_misstated(folder: Path) -> list[str]:
-    """Return the quick part of `broken_sums`: files that are missing or not listed,
-    or whose stated checksums disagree.
-
-    Only the manifest and SHA256SUMS are read.
+    """Return files that are missing or not listed, or whose stated checksums disagree: the quick part of
+    `broken_sums`, which reads the manifest and SHA256SUMS alone.
     """
     try:
         sums = sums_of(folder)

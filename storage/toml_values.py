@@ -17,8 +17,7 @@ def read_values(
     """Return the values of the file at `path`, with the settings in place of its values.
 
     A setting of `texts` is taken as it stands; one value of `lists`, or within `tables_of_lists`, is a list
-    of one. A name with a dot is of a table. ValueError for what is no TOML, and for a setting without `=`;
-    OSError.
+    of one. ValueError for what is no TOML, and for a setting without `=`; OSError.
     """
     values: dict[str, Any] = {}
     if path is not None:

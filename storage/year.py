@@ -13,7 +13,7 @@ SERIES = "desktop.local.tcp.web"
 
 
 class NotReady(Exception):
-    """The year has no crawl to report on, or its newest is not sealed; the message says which."""
+    """The year has no crawl to report on, or its newest is not sealed."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -27,13 +27,11 @@ class Year:
 
     @property
     def missing(self) -> list[str]:
-        """Months without a planned crawl."""
         return [month for month in months(self.year) if month not in self.sealed]
 
     def newest(self) -> str:
-        """Return the name of the year's newest crawl, which the report is made from.
-
-        NotReady unless it is sealed.
+        """Return the name of the year's newest crawl, of which the report is made; NotReady unless it is
+        sealed.
         """
         if not self.sealed:
             raise NotReady(
