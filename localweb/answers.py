@@ -18,30 +18,24 @@ class ServedAnswer:
     page: int | None = None
     """Number of the page; None if no recipe has the answer."""
     index: int | None = None
-    """Index of the object in the page."""
 
     @property
     def fields(self) -> list[tuple[str, str]]:
-        """Header fields as they are sent, with Content-Length unless the
-        status forbids it (RFC 9110 §8.6)."""
         length = [] if self.status == 204 else [("content-length", str(len(self.body)))]
         return [*self.headers, *length]
 
 
 def make_document(origin: ServedOrigin, path: str, status: int, body: bytes) -> ServedAnswer:
-    """Return an HTML document that no recipe has."""
     headers = (("content-type", "text/html; charset=utf-8"),)
     return ServedAnswer(origin=origin, path=path, status=status, headers=headers, body=body)
 
 
 def make_redirect(origin: ServedOrigin, path: str, to: str) -> ServedAnswer:
-    """Return a redirect that no recipe has."""
     return ServedAnswer(origin=origin, path=path, status=302, headers=(("location", to),), body=b"")
 
 
 def make_handler(find: Callable[[str], ServedAnswer]) -> Handler:
-    """Return a handler that sends the answer that `find` has for a path and query,
-    without its body to HEAD."""
+    """Return a handler that sends the answer that `find` has, without its body to HEAD."""
 
     async def handle(request: ServedRequest, reply: Reply) -> None:
         answer = find(request.target)

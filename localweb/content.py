@@ -36,14 +36,12 @@ class Played:
 
     page: Page
     answers: tuple[ServedAnswer, ...]
-    """Answers by the object's index."""
     inexact: tuple[Inexact, ...]
     moved: int
     """Number of objects that an ancestor of their recorded parent asks for."""
 
 
 def play(page: Page, mode: Mode) -> Played:
-    """Make the answers for all objects of a page."""
     grown = object_tree.grow(page, mode)
     bodies: dict[int, tuple[bytes, str | None, str]] = {}
     # From the last to the first: a child that does not fit moves to an ancestor, which has a lower index.
@@ -55,7 +53,6 @@ def play(page: Page, mode: Mode) -> Played:
 
 
 def body(grown: Tree, index: int) -> tuple[bytes, str | None, str]:
-    """Return encoded body, content encoding and media type of one object."""
     thing = grown.page.objects[index]
     media_type = MEDIA_TYPES.get(thing.kind, "application/octet-stream")
     if thing.status in object_tree.EMPTY:
@@ -72,8 +69,7 @@ def body(grown: Tree, index: int) -> tuple[bytes, str | None, str]:
 
 
 def text(grown: Tree, index: int) -> tuple[bytes, str | None]:
-    """Return body and encoding of a document, script or sheet;
-    children that do not fit move to an ancestor."""
+    """Return body and encoding; children that do not fit move to an ancestor."""
     thing = grown.page.objects[index]
     opening, closing = markup.COMMENTS[thing.kind]
     while True:
@@ -95,7 +91,6 @@ def fits(core: bytes, size: int) -> bool:
 
 
 def lift(grown: Tree, index: int) -> None:
-    """Move the last child to an ancestor."""
     child = max(grown.children[index])
     grown.children[index].remove(child)
     asker = grown.nearest_asker(child, grown.askers[index])
@@ -134,7 +129,6 @@ def played_status(status: int) -> int:
 
 
 def inexactness(page: Page, given: ServedAnswer) -> Inexact | None:
-    """Return how an answer's size differs from the recorded size, or None if they are equal."""
     assert given.index is not None
     thing = page.objects[given.index]
     if thing.body_bytes == len(given.body):

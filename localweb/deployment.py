@@ -24,27 +24,24 @@ class Deployed:
     """Protocols offered over TLS, the best first."""
     fault: Fault | None = None
     answers: dict[str, ServedAnswer] = dataclasses.field(default_factory=dict)
-    """Answers by path."""
 
     def find(self, path: str) -> ServedAnswer:
-        """Return the answer for a path, or else a 404 that no recipe has."""
+        """Return the answer for a path, or else a 404."""
         return self.answers.get(path) or make_document(self.origin, path, 404, b"not in the recipe\n")
 
     @property
     def handler(self) -> Handler:
-        """Handler of the origin's requests."""
         return misbehaviour.HANDLERS.get(self.fault) or make_handler(self.find)
 
     @property
     def takeover(self) -> Takeover | None:
-        """Handler of bare connections, for faults of the connection."""
+        """Handler of bare connections, for faults."""
         return misbehaviour.TAKEOVERS.get(self.fault)
 
 
 def deploy(
     pages: Sequence[Played], mode: Mode, faults: Mapping[str, Fault]
 ) -> tuple[list[str], dict[ServedOrigin, Deployed]]:
-    """Return all hosts, and the origins that answer on them."""
     multiplexed = find_multiplexed(pages)
     origins: dict[ServedOrigin, Deployed] = {}
     for answer in (answer for played in pages for answer in played.answers):
@@ -72,7 +69,6 @@ def protocols(mode: Mode, *, is_multiplexed: bool) -> tuple[str, ...]:
 
 
 def find_multiplexed(pages: Iterable[Played]) -> set[ServedOrigin]:
-    """Return origins that any page recorded over a multiplexed protocol."""
     return {
         answer.origin
         for played in pages

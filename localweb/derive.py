@@ -21,7 +21,6 @@ from schema.vocabulary import RESOURCE_TYPES
 KINDS_BY_TYPE = {"iframe": "document", "preflight": "fetch", "worker": "script"} | dict.fromkeys(
     set(RESOURCE_TYPES) - set(recipes.KINDS) - {"iframe", "preflight", "worker"}, "other"
 )
-"""Kind of object by resource type, where they differ."""
 
 OUTPUT = Path(recipes.__file__).with_name("recipes.json")
 
@@ -62,7 +61,6 @@ def derive(path: Path, *, number: int) -> Page:
 
 
 def main(data_dir: Path) -> None:
-    """Derive the pages and write the recipe file of the package."""
     names = json.loads((data_dir / "best30.json").read_text(encoding="utf-8"))
     pages = [derive(next(data_dir.glob(f"*/*/{name}")), number=n) for n, name in enumerate(names, start=1)]
     text = recipes.dump(pages)
@@ -92,7 +90,6 @@ def page(load: PageLoad, *, number: int, source: RecipeSource) -> Page:
 
 
 def web_object(exchange: RecordedExchange, kind: str, parent: int | None, how: str) -> WebObject:
-    """Return what the recipe keeps of an exchange: names and sizes, no content."""
     return WebObject(
         scheme=urlsplit(exchange.url).scheme,
         host=exchange.host,
@@ -108,10 +105,7 @@ def web_object(exchange: RecordedExchange, kind: str, parent: int | None, how: s
 
 
 def body_bytes(exchange: RecordedExchange) -> int | None:
-    """Return the size of the body, or that of header and body where they cannot be told apart.
-
-    None if neither is known.
-    """
+    """Return the size of the body, or of header and body where they cannot be told apart."""
     return exchange.sizes.wire_bytes if exchange.sizes.body_bytes is None else exchange.sizes.body_bytes
 
 

@@ -19,7 +19,6 @@ class Fault(enum.StrEnum):
     SILENT = "silent"
     """TCP is accepted; no byte is sent, not even of TLS."""
     BAD_CERTIFICATE = "bad_certificate"
-    """A certificate that no client trusts."""
     HANDSHAKE_FAILURE = "handshake_failure"
     """A TLS alert instead of a ServerHello."""
     NO_ANSWER = "no_answer"
@@ -31,9 +30,7 @@ class Fault(enum.StrEnum):
     RESET = "reset"
     """A TCP reset in the middle of the document."""
     NOT_FOUND = "not_found"
-    """404, with a body."""
     SERVER_ERROR = "server_error"
-    """500, with a body."""
     REDIRECT_LOOP = "redirect_loop"
     """Two paths that redirect to each other."""
 
@@ -50,7 +47,6 @@ HEADERS = [("content-type", "text/html; charset=utf-8")]
 
 
 def answers(origin: ServedOrigin, fault: Fault) -> list[ServedAnswer]:
-    """Return the answers of a faulty site, for the faults that answer as usual."""
     if fault is Fault.REDIRECT_LOOP:
         return [make_redirect(origin, "/", "/again"), make_redirect(origin, "/again", "/")]
     status = {Fault.NOT_FOUND: 404, Fault.SERVER_ERROR: 500}.get(fault, 200)
@@ -83,13 +79,11 @@ async def reset(_: ServedRequest, reply: Reply) -> None:
 
 
 def endless_pieces() -> Iterator[tuple[float, bytes]]:
-    """Yield pauses in seconds, and the piece of the body after each."""
     yield 0.0, DOCUMENT
     yield from itertools.repeat((ENDLESS_STEP_S, b" " * ENDLESS_STEP_BYTES))
 
 
 def dripping_pieces() -> Iterator[tuple[float, bytes]]:
-    """Yield pauses in seconds, and the byte of the body after each."""
     for at in range(len(DOCUMENT)):
         yield 1 / DRIP_BYTES_PER_SECOND if at else 0.0, DOCUMENT[at : at + 1]
 
@@ -112,7 +106,5 @@ HANDLERS: dict[Fault | None, Handler] = {
     Fault.DRIP: drip,
     Fault.RESET: reset,
 }
-"""Faults in an answer."""
 
 TAKEOVERS: dict[Fault | None, Takeover] = {Fault.SILENT: silence, Fault.HANDSHAKE_FAILURE: fail_handshake}
-"""Faults of the connection."""

@@ -8,13 +8,11 @@ FETCH = "fetch(u).then(r=>r.arrayBuffer()).catch(e=>0)"
 """Reads the body, because Chromium aborts a fetch whose body is not read."""
 
 COMMENTS = {"document": (b"<!--", b"-->"), "script": (b"/*", b"*/"), "style": (b"/*", b"*/")}
-"""Opening and closing marks of a comment."""
 
 FIRST_FONT_CHARACTER = 0x100
 
 
 def render(tree: Tree, index: int) -> bytes:
-    """Return the content of one object, which names its children; empty if it has none."""
     children = sorted(tree.children[index])
     if not children and index != tree.page.main:
         return b""
@@ -47,7 +45,6 @@ def document(tree: Tree, index: int, children: Sequence[int]) -> str:
 
 
 def script(tree: Tree, index: int, children: Sequence[int]) -> str:
-    """Return JavaScript that appends elements to its document."""
     seen_from = tree.origins[tree.document_of(index)].scheme
     forms = {
         "script": "a('script',{src:u})",
@@ -76,8 +73,7 @@ def each(urls: Sequence[str], form: str) -> str:
 def style(tree: Tree, index: int, children: Sequence[int]) -> str:
     """Return CSS whose images and fonts load as soon as the document has an element of class c<index>.
 
-    Each font has a character of its own, so that the browser wants all at once: in a list of families,
-    the second would wait for the first to fail.
+    Each font has a character of its own: the second in a list of families would wait for the first to fail.
     """
     seen_from = tree.origins[index].scheme
     kinds = {child: tree.page.objects[child].kind for child in children}
@@ -96,7 +92,7 @@ def style(tree: Tree, index: int, children: Sequence[int]) -> str:
 
 
 def sheets_to_show(tree: Tree, index: int) -> list[int]:
-    """Return those of the sheet and its imports that fetch only when an element uses them."""
+    """Return what of the sheet and its imports is fetched only when an element uses it."""
     index = end_of_redirects(tree, index)
     below = tree.children[index]
     kinds = [tree.page.objects[child].kind for child in below]
@@ -110,7 +106,6 @@ def sheets_to_show(tree: Tree, index: int) -> list[int]:
 
 
 def end_of_redirects(tree: Tree, index: int) -> int:
-    """Return the object at the end of a chain of redirects."""
     while index in tree.targets:
         index = tree.targets[index]
     return index

@@ -7,7 +7,6 @@ from localweb.recipes import Page
 from localweb.serving.handler import ServedOrigin
 
 ASKING = frozenset({"document", "script", "style"})
-"""Kinds whose content can ask for other objects."""
 
 ASKED_BY_STYLE = frozenset({"style", "image", "font"})
 
@@ -33,26 +32,22 @@ class Tree:
     paths: list[str]
     children: list[list[int]]
     targets: dict[int, int]
-    """Target of each redirect."""
     askers: list[int]
     """Object that asks for each object; the target of a redirect is asked for by the redirect."""
 
     @property
     def moved(self) -> int:
-        """Number of objects that an ancestor of their recorded parent asks for."""
         things = self.page.objects
         below = range(self.page.main + 1, len(things))
         return sum(self.askers[index] != things[index].parent for index in below)
 
     def url(self, index: int, *, seen_from: str | None) -> str:
-        """Return the URL of an object, without its scheme if that is `seen_from`,
-        the scheme of the object that names it."""
+        """Return the URL of an object; without its scheme if that is `seen_from`, the naming object's."""
         origin = self.origins[index]
         scheme = "" if origin.scheme == seen_from else f"{origin.scheme}:"
         return f"{scheme}//{origin.host}{self.paths[index]}"
 
     def document_of(self, index: int) -> int:
-        """Return the document that an object's content runs in: the object itself if it is a document."""
         while index > self.page.main and (
             self.page.objects[index].kind != "document" or index in self.targets
         ):
@@ -60,7 +55,6 @@ class Tree:
         return max(index, self.page.main)
 
     def can_ask(self, asker: int, index: int) -> bool:
-        """Return whether the content of `asker` can make the browser fetch the object."""
         thing = self.page.objects[asker]
         if asker == self.page.main:
             return True
@@ -77,7 +71,6 @@ class Tree:
 
 
 def grow(page: Page, mode: Mode) -> Tree:
-    """Build the tree of a page in a mode."""
     count = len(page.objects)
     tree = Tree(
         page=page,
@@ -110,7 +103,6 @@ def join(tree: Tree, index: int) -> None:
 
 
 def scheme(tree: Tree, index: int, mode: Mode) -> str:
-    """Return the scheme that an object is played over."""
     if mode is not Mode.RECORDED:
         return "http" if mode is Mode.H1 else "https"
     if index > tree.page.main:

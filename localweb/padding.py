@@ -6,7 +6,6 @@ import struct
 import zlib
 
 WRAPPING = 18
-"""Bytes that a gzip member adds to its deflate stream: header and trailer."""
 
 HAS_COMMENT = 0x10
 """FCOMMENT in the header's flags (RFC 1952 §2.3.1)."""
@@ -15,7 +14,7 @@ HAS_COMMENT = 0x10
 def gzip_exactly(core: bytes, size: int, *, opening: bytes, closing: bytes) -> bytes | None:
     """Return `core` as a gzip member of exactly `size` bytes; None if it takes more.
 
-    Words between `opening` and `closing` (the marks of a comment) fill it up, in blocks that are compressed
+    Words between `opening` and `closing` (the marks of a comment) fill it, in blocks that are compressed
     once; the header's comment field takes the rest.
     """
     plain = deflate(core)
@@ -30,13 +29,12 @@ def gzip_exactly(core: bytes, size: int, *, opening: bytes, closing: bytes) -> b
 
 
 def gzip_least(core: bytes) -> bytes:
-    """Return `core` as a gzip member without filling."""
     plain = deflate(core)
     return member(plain, core, WRAPPING + len(plain))
 
 
 def member(stream: bytes, text: bytes, size: int) -> bytes:
-    """Return a gzip member around a deflate stream; its header's comment makes it `size` bytes long."""
+    """Return a gzip member around a deflate stream, as long as its header's comment makes it."""
     comment = size - WRAPPING - len(stream)
     flags = HAS_COMMENT if comment else 0
     header = struct.pack("<4BLBB", 0x1F, 0x8B, 8, flags, 0, 0, 255)
@@ -50,8 +48,8 @@ def deflate(text: bytes) -> bytes:
 
 
 def deflate_and_flush(text: bytes) -> bytes:
-    """Return the beginning of a raw deflate stream,
-    which ends at a byte and which no later block refers to."""
+    """Return the beginning of a raw deflate stream, which ends at a byte and to which no later block
+    refers."""
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     return compressor.compress(text) + compressor.flush(zlib.Z_FULL_FLUSH)
 
@@ -68,10 +66,7 @@ def make_filling() -> tuple[bytes, bytes]:
 
 
 def text_exactly(core: bytes, size: int, *, opening: bytes, closing: bytes) -> bytes | None:
-    """Return `core` uncompressed, filled to `size` bytes.
-
-    None if it takes more or leaves no room for the comment.
-    """
+    """Return `core` uncompressed, filled to `size` bytes; None without room for the comment."""
     missing = size - len(core)
     if missing == 0 or not core:
         return core + b" " * missing
@@ -80,13 +75,13 @@ def text_exactly(core: bytes, size: int, *, opening: bytes, closing: bytes) -> b
 
 
 def noise(size: int, *, seed: int) -> bytes:
-    """Return bytes that do not compress, the same for the same seed."""
+    """Return bytes that do not compress."""
     return random.Random(seed).randbytes(size)  # noqa: S311  # the same bytes in every run
 
 
 def image(size: int) -> tuple[str, bytes]:
-    """Return media type and bytes of an image of one pixel, followed by zeros;
-    zeros only if it does not fit."""
+    """Return media type and bytes of an image of one pixel, followed by zeros; zeros only if it does not
+    fit."""
     for media_type, smallest in ((("image/png"), png()), ("image/gif", GIF)):
         if size >= len(smallest):
             return media_type, smallest + bytes(size - len(smallest))

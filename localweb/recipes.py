@@ -8,16 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
 VERSION = 1
-"""Version of the file format; `load` refuses any other."""
 
 KINDS = ("document", "style", "script", "image", "font", "fetch", "media", "other")
-"""Kinds of object, by what asked for it: they decide its content, and which objects can ask for it."""
+"""Kinds of object, which decide its content and what it can ask for."""
 
 PROTOCOLS = ("http/1.0", "http/1.1", "spdy", "h2", "h3")
 """Recorded protocols; the local web plays SPDY and HTTP/3 as HTTP/2."""
 
 FOUND_BY = ("start", "redirect", "initiator", "referer", "guess")
-"""Ways of finding the parent, best first; `start` is the first request, which has no parent."""
+"""Ways of finding the parent, best first; `start`, the first request, has none."""
 
 
 class PageRecipeError(Exception):
@@ -70,26 +69,22 @@ class Page:
     objects: tuple[WebObject, ...]
     source: RecipeSource
     repairs: Mapping[str, int]
-    """Changes that the derivation made, counted by reason."""
 
     @property
     def site(self) -> str:
-        """Recorded host of the page."""
         return self.objects[0].host
 
     @property
     def main(self) -> int:
-        """Index of the main document, which follows the redirects that lead to it."""
+        """Index of the main document, behind its redirects."""
         return next((i for i, thing in enumerate(self.objects) if not thing.is_redirect), 0)
 
     @property
     def body_bytes(self) -> int:
-        """Sum of the body sizes that are known."""
         return sum(thing.body_bytes or 0 for thing in self.objects)
 
     @property
     def hosts(self) -> list[str]:
-        """Hosts in the order of their first request."""
         return list(dict.fromkeys(thing.host for thing in self.objects))
 
 
@@ -99,13 +94,12 @@ INTERNED = ("scheme", "host", "kind", "mime_type", "protocol", "method", "found_
 
 
 def dump(pages: Iterable[Page]) -> str:
-    """Return the file's text: a line for each page, a short array for each object."""
+    """Return the file's text, a line a page."""
     lines = ",\n".join(json.dumps(_pack(page), separators=(",", ":")) for page in pages)
     return f'{{"version":{VERSION},"columns":{json.dumps(COLUMNS)},"pages":[\n{lines}\n]}}\n'
 
 
 def load(text: str) -> list[Page]:
-    """Read and check the pages that `dump` wrote."""
     try:
         document: dict[str, Any] = json.loads(text)
         if document["version"] != VERSION or document["columns"] != COLUMNS:
@@ -125,8 +119,7 @@ def load_bundled() -> list[Page]:
 
 
 def choose(pages: Sequence[Page], wanted: str) -> list[Page]:
-    """Return the first N pages if `wanted` is a number,
-    or else the pages of the sites that it lists, comma-separated."""
+    """Return the first N pages if `wanted` is a number, or else those of the comma-separated sites."""
     if wanted.isdigit():
         if not 1 <= int(wanted) <= len(pages):
             raise PageRecipeError(f"--pages {wanted}: there are {len(pages)}, and at least one is needed")

@@ -63,8 +63,7 @@ class LocalWeb(Web):
 
 @contextlib.asynccontextmanager
 async def canary() -> AsyncIterator[str]:
-    """Yield a URL that answers any request while the block runs:
-    crawls of the local web ask it if the web can be reached."""
+    """Yield a URL that answers any request: crawls of the local web ask it if the web can be reached."""
     listener = TcpListener(ServedSite(host=CANARY_ADDRESS, handler=_answer_canary, log=TruthLog()))
     try:
         yield f"http://{CANARY_ADDRESS}:{await listener.listen(CANARY_ADDRESS, 0)}/"

@@ -35,7 +35,6 @@ TOOL = "Chrome DevTools Protocol"
 NOT_MODIFIED = 304
 
 MOST_CLOCK_S = 1e10
-"""Latest time on a log's clock that is believed: 300 years."""
 
 
 class CdpRequest(events.Request):
@@ -82,13 +81,13 @@ class ResponseReceived(events.ResponseReceived):
 
 
 class ExtraInfo(events.RequestEvent):
-    """Network.responseReceivedExtraInfo: what came over the network, whatever the page sees."""
+    """Network.responseReceivedExtraInfo: what came over the network."""
 
     status_code: int | None = None
 
 
 class RequestExtraInfo(events.RequestEvent):
-    """Network.requestWillBeSentExtraInfo: what was sent, whatever the page asked."""
+    """Network.requestWillBeSentExtraInfo: what was sent."""
 
     headers: dict[str, str | int | float | None] = msgspec.field(default_factory=dict)
 
@@ -116,7 +115,6 @@ EVENTS: dict[str, type[events.RequestEvent]] = {
     "Network.loadingFailed": events.LoadingFailed,
     "Network.requestServedFromCache": events.ServedFromCache,
 }
-"""The events that are read."""
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)
@@ -126,20 +124,17 @@ class ResponseProgress:
     request_id: str
     exchange: RecordedExchange
     started_s: float | None
-    """Time of the request; None if it is missing, or cannot be true."""
     is_odd: bool = False
-    """True if the time cannot be true."""
     response: CdpResponse | None = None
     wire_status: int | None = None
     decoded: int | None = None
     received: int = 0
-    """Encoded bytes of the body, as far as they were reported while they came."""
+    """Encoded bytes of the body reported so far."""
     total: int | None = None
     is_finished: bool = False
     from_memory: bool = False
 
     def evidence(self) -> SizeEvidence:
-        """Return what the log says of the response's size."""
         exchange, response = self.exchange, self.response
         if response is None:
             return SizeEvidence(status=0, protocol="")
@@ -171,23 +166,22 @@ class ResponseProgress:
 
     @property
     def is_counted(self) -> bool:
-        """True if what came of a body was counted while it came."""
         return bool(self.received) or not (self.decoded or self.is_worker)
 
     @property
     def is_worker(self) -> bool:
         """True for a worker's main script, for which the browser's own process asks, and of whose body no
-        byte was counted."""
+        byte is counted.
+        """
         return self.exchange.resource_type == "script" and not self.received and is_browsers(self.request_id)
 
     @property
     def is_conditional(self) -> bool | None:
-        """True if the server answered 304, False if it sent all; None if the log does not tell."""
+        """True if the server answered 304; None if the log does not tell."""
         is_told = self.wire_status in (NOT_MODIFIED, self.exchange.status)
         return self.wire_status == NOT_MODIFIED if is_told else None
 
     def is_cached(self, response: CdpResponse) -> bool:
-        """Return whether a cache or a service worker answered."""
         if response.from_service_worker:
             return True
         if self.total is not None or self.exchange.location is not None:
@@ -202,9 +196,8 @@ class CdpLog:
         self._now = now
         self.odd: list[tuple[int, str]] = []
         self.epoch_s: float | None = None
-        """Zero of the log's clock, in seconds since the epoch."""
+        """Zero of the log's clock, s since the epoch."""
         self._first_s: float | None = None
-        """Time of the first request that has one, in seconds since the epoch."""
         self._all: list[ResponseProgress] = []
         self._open: dict[str, ResponseProgress] = {}
         self._destinations: dict[str, str] = {}
@@ -213,7 +206,7 @@ class CdpLog:
         self._inner_frames: set[str | None] = set()
 
     def feed(self, number: int, message: object) -> None:
-        """Process the event in a message; events of other domains are ignored, and odd ones noted."""
+        """Process a message; events of other domains are ignored, odd ones noted."""
         event = unwrap(message)
         method = str(event.get("method"))
         if method not in EVENTS:
@@ -226,7 +219,7 @@ class CdpLog:
             self.odd.append((number, str(exc)))
 
     def finish(self) -> Recording:
-        """Return the content of the log: settle the sizes, and the places of requests without a time."""
+        """Settle the sizes, and the places of requests without a time."""
         starts = fill_starts([progress.started_s for progress in self._all])
         if not starts:  # without times the log has no clock, which thus begins with the first request
             starts, self.epoch_s = [0.0] * len(self._all), self._first_s
@@ -325,7 +318,6 @@ class CdpLog:
 
 
 def read(messages: Iterable[object], *, now: datetime.datetime) -> Recording:
-    """Return the content of a log, however its recorder wrapped the events."""
     log = CdpLog(now)
     for number, message in enumerate(messages):
         log.feed(number, message)
@@ -333,23 +325,19 @@ def read(messages: Iterable[object], *, now: datetime.datetime) -> Recording:
 
 
 def is_browsers(request_id: str) -> bool:
-    """Return whether the browser's own process asks, as it does for documents and main scripts of workers."""
     return "." not in request_id
 
 
 def is_main_script(event: RequestSent, kind: str) -> bool:
-    """Return whether a worker's main script is asked for, which no document loads."""
     return kind == "script" and event.loader_id == "" and is_browsers(event.request_id)
 
 
 def is_believable(time_s: float, now: datetime.datetime) -> bool:
-    """Return whether a time since the epoch lies between the first pages and now."""
     first = datetime.datetime(FIRST_YEAR, 1, 1, tzinfo=datetime.UTC)
     return first.timestamp() <= time_s <= (now + datetime.timedelta(days=1)).timestamp()
 
 
 def take_response(progress: ResponseProgress, response: CdpResponse) -> None:
-    """Take the header of a response."""
     exchange = progress.exchange
     if not 0 <= response.status <= 999:
         raise OddValue("malformed response.status")
@@ -370,7 +358,6 @@ def take_response(progress: ResponseProgress, response: CdpResponse) -> None:
 
 
 def note_end(progress: ResponseProgress, timestamp: float | None) -> None:
-    """Note the end of a response."""
     if timestamp is None or progress.started_s is None:
         return
     if 0 <= timestamp - progress.started_s <= MOST_TIME_S:
@@ -379,15 +366,15 @@ def note_end(progress: ResponseProgress, timestamp: float | None) -> None:
 
 
 def check_size(value: float) -> int:
-    """Return a size as whole bytes, negative where it is unknown; OddValue if no message has it."""
+    """Return whole bytes, negative where unknown; OddValue if no message has so many."""
     if not value <= MOST_SIZE_BYTES:
         raise OddValue("malformed size")
     return round(max(-1, value))
 
 
 def read_times(timing: object, *, near_s: float) -> Times:
-    """Return times from the phases of `timing`, in ms since `requestTime`, which is in s;
-    -1 means that a phase did not occur.
+    """Return times from the phases of `timing`, in ms since `requestTime`, in s; -1 means that one did not
+    occur.
 
     Times that are not of the day of the request, at `near_s`, are unknown.
     """
@@ -399,7 +386,6 @@ def read_times(timing: object, *, near_s: float) -> Times:
         return Times()
 
     def at(*phases: str) -> int | None:
-        """Return the time of the first of `phases` that occurred."""
         offset_ms = next((known[phase] for phase in phases if known.get(phase, -1) >= 0), None)
         return None if offset_ms is None else round(1e6 * (known["requestTime"] + offset_ms / 1e3))
 
@@ -412,8 +398,9 @@ def read_times(timing: object, *, near_s: float) -> Times:
 
 
 def unwrap(message: object) -> dict[str, Any]:
-    """Return the event in a recorded message: some recorders nest it in `message`, once or twice,
-    as an object or as text."""
+    """Return the event in a message, which some recorders nest in `message`, once or twice, as an object or
+    text.
+    """
     for _ in range(4):
         if isinstance(message, str):
             try:
@@ -426,5 +413,4 @@ def unwrap(message: object) -> dict[str, Any]:
 
 
 def lower_names(headers: dict[str, str | int | float | None]) -> dict[str, str]:
-    """Return headers with names in lower case."""
     return {name.lower(): "" if value is None else str(value) for name, value in headers.items()}

@@ -16,10 +16,8 @@ CONNECT_US = 355_000
 """Time that a new connection takes where its origin shows none: the median of the bundled pages."""
 
 MULTIPLEXED = ("h2", "h3")
-"""Protocols with several streams on a connection."""
 
 OPENED, REUSED, COALESCED, UNSEEN = "opened", "same_origin", "coalesced", "opened_unseen"
-"""Rules by which a request has its connection."""
 
 CONNECTION_RULES: dict[str, str] = {
     OPENED: "recorded: the request has a connect time",
@@ -32,37 +30,27 @@ CONNECTION_RULES: dict[str, str] = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class NetworkRequest:
-    """A request that crossed the network, as far as its connection depends on it.
-
-    Phases in µs; None for one that did not occur.
-    """
+    """A request that crossed the network, as far as its connection depends on it; phases in µs."""
 
     entry: int
-    """Number of the request within the page."""
     began_us: int
-    """Time at which the browser began the request, in µs since the page's first."""
+    """Beginning in the browser, in µs since the page's first."""
     origin: Hashable
     address: Hashable
-    """Server address; None if unknown."""
     protocol: str | None
-    """http/1.1, h2 or h3; None if unknown."""
     is_secure: bool
     is_anonymous: bool
-    """True if the request carries no credentials, as Chromium's for fonts:
-    such requests have a connection of their own."""
+    """True without credentials, as Chromium's for fonts, which have a connection of their own."""
     tls: str | None = None
-    """TLS version; None if the response does not name it."""
     dns_us: int | None = None
     connect_us: int | None = None
     ssl_us: int | None = None
     wait_us: int | None = None
     receive_us: int | None = None
     has_size: bool = True
-    """False if nothing of the response was counted."""
 
     @property
     def is_multiplexed(self) -> bool:
-        """True over HTTP/2 and HTTP/3."""
         return self.protocol in MULTIPLEXED
 
 
@@ -85,34 +73,30 @@ class RebuiltConnection:
     protocol: str | None
     is_secure: bool
     tls: str | None
-    """TLS version as recorded; None if no response on the connection names it."""
+    """TLS version; None if no response on the connection names it."""
     opener: NetworkRequest | None
-    """The request that it was opened for; None if it was opened unseen."""
     requests: list[NetworkRequest] = dataclasses.field(default_factory=list)
     free_us: int = 0
     """End of the latest response on it."""
 
     @property
     def opened_us(self) -> int | None:
-        """First packet of the handshake."""
         return None if self.opener is None else self.opener.began_us + (self.opener.dns_us or 0)
 
     @property
     def ready_us(self) -> int | None:
-        """End of all handshakes."""
         opened = self.opened_us
         return None if self.opener is None or opened is None else opened + (self.opener.connect_us or 0)
 
     @property
     def connected_us(self) -> int | None:
-        """End of the TCP handshake, or for HTTP/3 of QUIC's."""
+        """End of the handshake of TCP or QUIC."""
         if self.ready_us is None or self.opener is None or not self.is_secure or self.protocol == "h3":
             return self.ready_us
         return self.ready_us - (self.opener.ssl_us or 0)
 
     @property
     def begins_us(self) -> int:
-        """Place among the page's connections in the order of opening."""
         return self.requests[0].began_us if self.opened_us is None else self.opened_us
 
 
@@ -123,14 +107,10 @@ class RebuiltTraffic:
     connections: list[RebuiltConnection]
     """The connections in the order of opening."""
     times: dict[int, RequestTimes]
-    """Times of each request by its entry."""
     rules: dict[int, str]
-    """Rule by which each request that crossed the network has its connection, by its entry."""
 
 
 def rebuild(requests: Sequence[NetworkRequest]) -> RebuiltTraffic:
-    """Return the connections of a page's requests that crossed the network, and the times that follow
-    from them."""
     opened = {
         request.entry: open_connection(request, opener=request)
         for request in requests
@@ -151,7 +131,6 @@ def rebuild(requests: Sequence[NetworkRequest]) -> RebuiltTraffic:
 
 
 def open_connection(request: NetworkRequest, *, opener: NetworkRequest | None) -> RebuiltConnection:
-    """Return a new connection to the request's origin."""
     return RebuiltConnection(
         origin=request.origin,
         address=request.address,
@@ -165,10 +144,7 @@ def open_connection(request: NetworkRequest, *, opener: NetworkRequest | None) -
 def choose_connection(
     request: NetworkRequest, connections: Sequence[RebuiltConnection]
 ) -> tuple[RebuiltConnection | None, str]:
-    """Return the connection that a request without a connect time used, and the rule.
-
-    None if it was opened unseen.
-    """
+    """Return the connection that a request without a connect time used, None if unseen, and the rule."""
     begun = [each for each in connections if each.protocol == request.protocol and is_begun(each, request)]
     own = [each for each in begun if each.origin == request.origin]
     if not request.is_multiplexed:
@@ -180,13 +156,11 @@ def choose_connection(
 
 
 def is_begun(connection: RebuiltConnection, request: NetworkRequest) -> bool:
-    """Return whether a connection was opened, or being opened, when the browser began a request."""
     return connection.opener is None or connection.opener.began_us <= request.began_us
 
 
 def match_credentials(request: NetworkRequest, connections: Sequence[RebuiltConnection]) -> RebuiltConnection:
-    """Return the first connection that was opened for a request with credentials as this one's, else the
-    first."""
+    """Return the first connection opened for a request with credentials as this one's, else the first."""
     alike = (
         each
         for each in connections
@@ -196,10 +170,10 @@ def match_credentials(request: NetworkRequest, connections: Sequence[RebuiltConn
 
 
 def find_idle(request: NetworkRequest, own: Sequence[RebuiltConnection]) -> RebuiltConnection | None:
-    """Return the HTTP/1.1 connection that a request used: idle, or the first to become so.
+    """Return the HTTP/1.1 connection that a request used; None if a new one was quicker.
 
-    None if a new one was quicker. Chromium takes the socket that was used last. While none is idle it opens a
-    new one, up to six, and takes whichever is ready first.
+    Chromium takes the idle socket that was used last. While none is idle it opens a new one, up to six, and
+    takes whichever is ready first.
     """
     ready = [each for each in own if each.free_us <= request.began_us and each.requests]
     if ready:
@@ -212,7 +186,6 @@ def find_idle(request: NetworkRequest, own: Sequence[RebuiltConnection]) -> Rebu
 
 
 def put_on(connection: RebuiltConnection, request: NetworkRequest) -> RequestTimes:
-    """Put a request on a connection; its times."""
     connection.requests.append(request)
     connection.tls = connection.tls or request.tls
     connection.address = request.address if connection.address is None else connection.address

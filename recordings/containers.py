@@ -14,11 +14,9 @@ OTHER_CONTAINERS = {
     b"7z\xbc\xaf": "7z",
     b"PAR1": "Parquet",
 }
-"""First bytes of files of other forms."""
 
 
 def unpack(content: bytes, name: str, *, most_bytes: int | None = None) -> bytes:
-    """Return the bytes of a recording without its container, of at most MOST_BYTES or `most_bytes`."""
     most = most_bytes or MOST_BYTES
     try:
         content = containers.unpack(content, most_bytes=most, suffix=".har")

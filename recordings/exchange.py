@@ -15,13 +15,12 @@ from crawler.sites.lists import to_ascii
 from recordings.sizes import ResponseSizes
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-"""Statuses that send a browser elsewhere (Fetch standard, "redirect status");
-it shows every other 3xx as a document."""
+"""Redirect statuses (Fetch standard); a browser shows every other 3xx as a document."""
 
 HTTP = ("http", "https")
 
 MOST_LETTERS = 255
-"""Longest word that is kept: names of programs, methods, media types and hosts are shorter."""
+"""Longest word that is kept."""
 
 MOST_URL = 2**21
 """Longest URL that is read; Chrome's limit."""
@@ -31,7 +30,7 @@ PORTS = frozenset({"", "0", "-1", "80", "443"})
 
 
 class OddValue(ValueError):
-    """A value that no request or response can have; the message is the reason for leaving it out."""
+    """A value that no request or response can have; the message is the reason."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,17 +58,17 @@ class RecordedExchange:
     """HTTP status; 0 if no response arrived."""
     mime_type: str = ""
     resource_type: str = ""
-    """The browser's name for the type of resource, in lower case; empty if not recorded."""
+    """The browser's type, in lower case; empty if not recorded."""
     destination: str = ""
-    """Sec-Fetch-Dest of the request, in lower case; empty if not recorded."""
+    """Sec-Fetch-Dest, in lower case; empty if not recorded."""
     frame: str = ""
-    """Identifies the frame that asked or navigates, within the recording; empty if not recorded."""
+    """The frame that asks or navigates; empty if not recorded."""
     request_body_bytes: int | None = None
     sizes: ResponseSizes = dataclasses.field(default_factory=ResponseSizes)
     header_text_bytes: int | None = None
     """Size of the header's text, which bounds a compressed one; None if no header was recorded."""
     headers: dict[str, str] = dataclasses.field(default_factory=dict)
-    """Response headers, names in lower case; repeated ones are joined by line feeds."""
+    """Response headers by lower-case name; repeated ones are joined by line feeds."""
     protocol: str = ""
     """http/1.0, http/1.1, spdy, h2 or h3; empty if unknown."""
     initiator: str | None = None
@@ -79,33 +78,25 @@ class RecordedExchange:
     redirected_from: RecordedExchange | None = None
     started_s: float = 0.0
     connection: str = ""
-    """Identifies the connection within the recording; empty if not recorded."""
     address: str = ""
-    """IP address of the server."""
     times: Times = dataclasses.field(default_factory=Times)
     is_internal: bool = False
-    """True for a redirect that the browser made itself (HSTS), which never crossed the network."""
+    """True for a redirect by the browser itself (HSTS), which never crossed the network."""
     begins_load: bool = False
-    """True for a new top-level navigation."""
     is_document: bool = False
-    """True if the recorder names it as the page's own document."""
     page: str | None = None
-    """The recorder's name of the page; None if it names none."""
 
     @property
     def is_redirect(self) -> bool:
-        """True if the response sends the browser elsewhere;
-        without a usable Location the browser shows it."""
+        """True if the response sends the browser elsewhere, by a usable Location."""
         return self.status in REDIRECTS and (self.location is not None or not self.headers)
 
     @property
     def is_cached(self) -> bool:
-        """True if the response came from a cache or a service worker."""
         return self.sizes.wire_bytes_unknown == "from_cache"
 
     @property
     def host(self) -> str:
-        """Host of the URL, in the one form of `host_name`."""
         return host_name(urlsplit(self.url))
 
 
@@ -115,7 +106,6 @@ class RecordedPage:
 
     id: str
     title: str
-    """Title of the page, often its URL."""
     load_us: int | None
     """Time of the load event in µs since the page's start; None if not recorded."""
 
@@ -125,16 +115,12 @@ class Recording:
     """The content of a recording, whatever its form."""
 
     tool: str
-    """Name and version of the program that wrote it."""
     browser: str = ""
     exchanges: list[RecordedExchange]
-    """The exchanges in the order of the requests."""
     untimed: list[RecordedExchange] = dataclasses.field(default_factory=list)
-    """Exchanges whose times cannot be true, which count if one is the page's document; `started_s` is
-    beside that of the exchange next to it."""
+    """Exchanges whose times cannot be true; `started_s` is that of a neighbour."""
     pages: tuple[RecordedPage, ...] = ()
     epoch_s: float | None = 0.0
-    """Zero of the exchanges' clock, in seconds since the epoch; None if not recorded."""
     splits_by_silence: bool = False
     """True if only a pause separates one page load from the next."""
     odd: tuple[tuple[int, str], ...] = ()
@@ -154,8 +140,7 @@ def host_name(url: SplitResult) -> str:
 
 
 def fill_starts(starts: Sequence[float | None]) -> list[float]:
-    """Return starts with that of the next in the place of each unknown one, or a moment after the last known
-    one; empty if none is known.
+    """Return starts with that of the next, or a moment after the last, in the place of each unknown one.
 
     >>> fill_starts([None, 2.0, None]), fill_starts([None])
     ([2.0, 2.0, 2.0000000000000004], [])
@@ -170,13 +155,11 @@ def fill_starts(starts: Sequence[float | None]) -> list[float]:
 
 
 def port_of(exchange: RecordedExchange) -> int:
-    """Return the port of the URL, or that of its scheme."""
     url = urlsplit(exchange.url)
     return url.port or (443 if url.scheme == "https" else 80)
 
 
 def check_url(url: str) -> None:
-    """Raise OddValue for a URL that no browser could ask for."""
     try:
         parts = urlsplit(url)
         _ = parts.port  # ValueError if it is none
@@ -190,7 +173,7 @@ def check_url(url: str) -> None:
 
 
 def check_word(text: str | None, name: str) -> str:
-    """Return the text if it is short, printable Unicode; OddValue, which names the field, otherwise."""
+    """Return short, printable text; OddValue, which names the field, otherwise."""
     letters = text or ""
     if len(letters) > MOST_LETTERS or not letters.isprintable():
         raise OddValue(f"malformed {name}")
@@ -207,13 +190,12 @@ def media_type(value: str | None) -> str:
 
 
 def connection_name(recorded: object) -> str:
-    """Return the recorded name of a connection; empty if it does not distinguish connections."""
+    """Return the name of a connection; empty if it distinguishes none."""
     name = "" if recorded is None else str(recorded)
     return "" if name in PORTS else name
 
 
 def strip_fragment(url: str) -> str:
-    """Return the URL without its fragment, which is never sent."""
     return urldefrag(url).url
 
 

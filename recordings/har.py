@@ -38,20 +38,16 @@ from recordings.sizes import TEXTUAL, SizeEvidence, content_length, header_text_
 from schema.vocabulary import RESOURCE_TYPES_BY_DESTINATION
 
 MOST_SIZE_BYTES = 2**40
-"""Largest size of a message that is believed: 1 TiB."""
 
 MOST_TIME_S = 86_400
-"""Longest phase of a request that is believed: a day."""
 
 FIRST_YEAR = 1990
 """Year before which no page was loaded by HTTP."""
 
 CONDITIONS = frozenset({"if-none-match", "if-modified-since"})
-"""Fields of a request for a change alone."""
 
 SENT = frozenset({"accept-encoding", "sec-fetch-dest"})
-"""Fields that a request has once it is sent, with the conditions that a cache adds, and that a page does not
-set."""
+"""Fields that a request has once it is sent, and that a page does not set."""
 
 STATUS_LINE = len("HTTP/1.1 200 OK\r\n")
 """Value of `headersSize` in old DevTools where no header is known."""
@@ -113,7 +109,7 @@ class Timings(msgspec.Struct):
 
 
 class HarEntry(msgspec.Struct, rename="camel"):
-    """A request with its response, with the fields of several producers beside the format's own."""
+    """A request with its response; some fields are a producer's own."""
 
     request: HarRequest
     response: HarResponse
@@ -141,12 +137,9 @@ class Timed:
     """An entry with what it states of time."""
 
     number: int
-    """Place in the file."""
     entry: HarEntry
     started_s: float | None
-    """Time of the request, in seconds since the epoch; None if it cannot be true."""
     timings: Timings | None
-    """Times of the phases; None if they cannot be true."""
 
 
 def read(log: dict[str, Any], *, now: datetime.datetime) -> Recording:
@@ -188,7 +181,6 @@ def read(log: dict[str, Any], *, now: datetime.datetime) -> Recording:
 
 
 def check_entry(raw: object) -> HarEntry:
-    """Return an entry of sound types; OddValue otherwise."""
     try:
         return msgspec.convert(raw, HarEntry)
     except msgspec.ValidationError as exc:
@@ -196,7 +188,6 @@ def check_entry(raw: object) -> HarEntry:
 
 
 def read_timed(number: int, entry: HarEntry, now: datetime.datetime, odd: list[tuple[int, str]]) -> Timed:
-    """Return an entry with its times, and note in `odd` those that cannot be true."""
     timed = Timed(number, entry, None, None)
     try:
         timed.started_s = read_start(entry.started_date_time, now)
@@ -207,7 +198,7 @@ def read_timed(number: int, entry: HarEntry, now: datetime.datetime, odd: list[t
 
 
 def read_start(stated: object, now: datetime.datetime) -> float:
-    """Return a date in seconds since the epoch; OddValue if it is none of a page load."""
+    """Return a date in s since the epoch; OddValue if no page was loaded then."""
     try:
         moment = datetime.datetime.fromisoformat(stated if isinstance(stated, str) else "")
         started = (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).astimezone(datetime.UTC)
@@ -219,7 +210,6 @@ def read_start(stated: object, now: datetime.datetime) -> float:
 
 
 def read_timings(stated: object, *, is_answered: bool) -> Timings:
-    """Return the phases of a request; OddValue if one cannot be true, or that of an answer is missing."""
     try:
         timings = msgspec.convert(stated, Timings)
     except msgspec.ValidationError as exc:
@@ -250,8 +240,7 @@ def field_in(message: str) -> str:
 def read_entry(
     timed: Timed, started_s: float, producer: Producer, lengths: dict[str, int | None]
 ) -> RecordedExchange:
-    """Return the exchange of an entry that began at `started_s`; `lengths` has the Content-Length of each
-    redirect so far by its target, and takes this one's."""
+    """Return the exchange of an entry; `lengths` has the Content-Length of each redirect by its target."""
     entry, request, response = timed.entry, timed.entry.request, timed.entry.response
     check_url(request.url)
     check_sizes(entry)
@@ -289,14 +278,14 @@ def read_entry(
 
 
 def is_navigation(exchange: RecordedExchange, asking: Mapping[str, str]) -> bool:
-    """Return whether Sec-Fetch fields say that a user or a program sends a tab elsewhere, not its page."""
+    """Return whether Sec-Fetch fields say that a user or a program sends a tab elsewhere."""
     is_top = exchange.destination == "document" and exchange.resource_type in ("", "document")
     is_wanted = asking.get("sec-fetch-site") == "none" or "sec-fetch-user" in asking
     return is_top and is_wanted and not asking.keys() & {"purpose", "sec-purpose"}  # which fetches ahead
 
 
 def mark_navigations(exchanges: Sequence[RecordedExchange]) -> None:
-    """Mark navigations of a tab that no Sec-Fetch field tells: the documents of its page's first frame."""
+    """Mark navigations that no Sec-Fetch field tells: documents of the page's first frame."""
     tops: dict[str | None, str] = {}
     for exchange in exchanges:
         if exchange.resource_type == "document":
@@ -363,7 +352,7 @@ def is_conditional(asking: Mapping[str, str]) -> bool | None:
 
 
 def is_worker(exchange: RecordedExchange, asking: Mapping[str, str]) -> bool | None:
-    """Return whether a response is a worker's main script; None for a script of which nothing tells."""
+    """Return whether a response is a worker's main script; None if nothing tells."""
     if not exchange.destination:
         return None if kind_of(exchange) == "script" else False
     is_workers = RESOURCE_TYPES_BY_DESTINATION.get(exchange.destination) == "worker"
@@ -371,8 +360,6 @@ def is_worker(exchange: RecordedExchange, asking: Mapping[str, str]) -> bool | N
 
 
 def is_cached(entry: HarEntry, exchange: RecordedExchange, producer: Producer) -> bool:
-    """Return whether a cache, a service worker or the recorder itself answered,
-    so that nothing crossed the network."""
     response = entry.response
     total, body = response.transfer_size, response.body_size
     if response.via_worker is True or entry.was_fulfilled or entry.fetch_type not in (None, "", NETWORK_LOAD):
@@ -395,7 +382,7 @@ def is_cached(entry: HarEntry, exchange: RecordedExchange, producer: Producer) -
 
 
 def check_sizes(entry: HarEntry) -> None:
-    """Raise OddValue for a status or size that no response can have."""
+    """Raise OddValue for a status or size of no response."""
     response = entry.response
     sizes = {
         "request.bodySize": entry.request.body_size,
@@ -412,7 +399,7 @@ def check_sizes(entry: HarEntry) -> None:
 
 
 def take_differences(entries: Sequence[HarEntry]) -> None:
-    """Turn sizes that add up over each connection into those of single responses."""
+    """Turn sizes that add up over a connection into single ones."""
     so_far: dict[object, int] = {}
     for entry in entries:
         total = not_negative(entry.response.body_size)
@@ -425,13 +412,11 @@ def take_differences(entries: Sequence[HarEntry]) -> None:
 
 
 def request_body_size(headers: dict[str, str], recorded: int | None) -> int | None:
-    """Return the size of the request's body from its header, or else as recorded; None if neither is
-    known."""
+    """Return the body's size by the request's header, or else as recorded."""
     return not_negative(recorded) if (stated := content_length(headers)) is None else stated
 
 
 def resolve_target(url: str, location: object) -> str | None:
-    """Return the absolute URL of a redirect's target; None if there is none that a browser could follow."""
     if not isinstance(location, str) or not location:
         return None
     try:
@@ -441,15 +426,13 @@ def resolve_target(url: str, location: object) -> str | None:
 
 
 def find_initiator(entry: HarEntry) -> str | None:
-    """Return the URL of the initiator, recorded by name or as DevTools' initiator, an object or its JSON;
-    None if not recorded."""
+    """Return the initiator's URL, recorded by name or as DevTools' initiator, an object or its JSON."""
     if entry.initiator and isinstance(entry.initiator, str):
         return entry.initiator
     return initiator_url(read_initiator(entry.initiator or entry.initiator_detail))
 
 
 def read_initiator(detail: object) -> Initiator:
-    """Return DevTools' initiator, given as an object or its JSON; an unknown one if it is neither."""
     try:
         return msgspec.convert(json.loads(detail) if isinstance(detail, str) else detail, Initiator)
     except (msgspec.ValidationError, ValueError, RecursionError):
@@ -457,7 +440,7 @@ def read_initiator(detail: object) -> Initiator:
 
 
 def initiator_url(initiator: Initiator) -> str | None:
-    """Return the URL of an initiator: its own, or that of the topmost script on its stack."""
+    """Return the initiator's own URL, or that of the topmost script on its stack."""
     stack = initiator.stack
     urls = [initiator.url]
     while stack:
@@ -467,8 +450,8 @@ def initiator_url(initiator: Initiator) -> str | None:
 
 
 def join_headers(fields: Sequence[HarField]) -> dict[str, str]:
-    """Return all headers with names in lower case; repeated ones are joined by line feeds,
-    as browsers' own tools do."""
+    """Return headers by lower-case name; repeated ones are joined by line feeds, as browsers' own tools
+    do."""
     values: dict[str, list[str]] = {}
     for field in fields:
         values.setdefault(field.name.lower(), []).append("" if field.value is None else str(field.value))
@@ -476,13 +459,12 @@ def join_headers(fields: Sequence[HarField]) -> dict[str, str]:
 
 
 def text_bytes(response: HarResponse) -> int | None:
-    """Return the size of a header by its recorded text; None if none was recorded."""
     fields = [(header.name, str(header.value)) for header in response.headers]
     return header_text_bytes(response.status, response.status_text or "", fields) if fields else None
 
 
 def read_times(entry: HarEntry, started_s: float, phases: Timings) -> Times:
-    """Return times from an entry's consecutive phases.
+    """Return times from consecutive phases.
 
     In HAR 1.2 `connect` includes `ssl`; Firefox counts them apart.
     """
@@ -507,7 +489,6 @@ def read_times(entry: HarEntry, started_s: float, phases: Timings) -> Times:
 
 
 def read_pages(raw: object) -> tuple[RecordedPage, ...]:
-    """Return the pages that a HAR lists; what is odd in them is left out."""
     pages = []
     for page in raw if isinstance(raw, list) else []:
         if isinstance(page, dict) and isinstance(page.get("id"), str | int):
@@ -525,7 +506,6 @@ def read_pages(raw: object) -> tuple[RecordedPage, ...]:
 
 
 def name_program(program: object) -> str:
-    """Return the name and version of a program; empty if they are missing or odd."""
     if not isinstance(program, dict):
         return ""
     try:
@@ -535,5 +515,5 @@ def name_program(program: object) -> str:
 
 
 def not_negative(size: int | None) -> int | None:
-    """Return a size; None for those that producers write for an unknown size."""
+    """Return None for what producers write for an unknown size."""
     return None if size is None or size < 0 else size

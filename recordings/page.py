@@ -31,14 +31,12 @@ MEDIA_TYPES = (
     ("video", "media"),
     ("audio", "media"),
 )
-"""Resource types by a word in the media type; the first match counts."""
+"""The first word in the media type counts."""
 
 PARTS = frozenset({"style", "script", "image", "font"})
-"""Resource types that a page asks for while it loads."""
 
 NEVER_SHOWN = ("ocsp", "pkix", "image", "font", "css", "javascript")
-"""Words in media types of what is no page, unless the recorder says so: certificates' status, icons,
-parts of pages."""
+"""Words in media types of what is no page, unless the recorder says so."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,18 +45,15 @@ class PageLoad:
 
     exchanges: list[RecordedExchange]
     document: RecordedExchange | None
-    """The page's document, from the network or a cache; None if none arrived."""
+    """From the network or a cache; None if none arrived."""
     first: RecordedExchange
-    """The request for the document, or for the first redirect that led to it;
-    without a document the first by HTTP."""
+    """Request for the document, or the first redirect to it; without one the first by HTTP."""
     load_us: int | None
     """Time of the load event in µs since the page's start; None if not recorded."""
     left_out: collections.Counter[str]
-    """Exchanges that are not in the load, by reason."""
 
     @property
     def host(self) -> str:
-        """Host of the document, or without one that of the first request."""
         return (self.document or self.first).host
 
     @property
@@ -67,7 +62,6 @@ class PageLoad:
 
     @property
     def main(self) -> int | None:
-        """Place of the document among the exchanges; None if it is not there."""
         return next(
             (place for place, exchange in enumerate(self.exchanges) if exchange is self.document), None
         )
@@ -83,11 +77,7 @@ def describe_left_out(left_out: Mapping[str, int]) -> str:
 
 
 def find_page_load(recording: Recording) -> PageLoad:
-    """Return the first page of a recording that has a document: a page before it was blank,
-    and later ones found a warm cache.
-
-    The recording must have a request by HTTP.
-    """
+    """Return the first page with a document: one before was blank, and later ones found a warm cache."""
     groups = pages_of(recording)
     place = next((number for number, group in enumerate(groups) if document_of(group) is not None), 0)
     chosen = groups[place]
@@ -115,8 +105,8 @@ def find_page_load(recording: Recording) -> PageLoad:
 
 
 def pages_of(recording: Recording) -> list[list[RecordedExchange]]:
-    """Return the exchanges of each page, in the order of the pages;
-    one without a page's name belongs to the page that was loading."""
+    """Return each page's exchanges in order; one without a page's name belongs to the page that was
+    loading."""
     exchanges = recording.exchanges
     if recording.untimed:
         exchanges = sorted([*recording.untimed, *exchanges], key=lambda each: each.started_s)
@@ -141,8 +131,7 @@ def pages_of(recording: Recording) -> list[list[RecordedExchange]]:
 def document_of(
     group: Sequence[RecordedExchange], page: RecordedPage | None = None
 ) -> RecordedExchange | None:
-    """Return the page's own document, by the strongest evidence: what the recorder names, its type,
-    the page's URL, HTML, order."""
+    """Return the page's own document, by what the recorder names, its type, the page's URL, HTML, order."""
     shown = [exchange for exchange in group if may_be_shown(exchange)]
     title = None if page is None else strip_fragment(page.title)
     redirects = find_redirects(group)
@@ -161,8 +150,7 @@ def document_of(
 
 
 def begins_page(document: RecordedExchange, group: Sequence[RecordedExchange]) -> bool:
-    """Return whether nothing before a document is part of another:
-    a page's own document may be missing in a recording."""
+    """Return whether nothing before a document is part of another, whose document may be missing."""
     earlier = itertools.takewhile(lambda each: each is not document, group)
     return not any(
         each.referer
@@ -173,7 +161,6 @@ def begins_page(document: RecordedExchange, group: Sequence[RecordedExchange]) -
 
 
 def may_be_shown(exchange: RecordedExchange) -> bool:
-    """Return whether a browser could show a response as a page."""
     return (
         exchange.status not in (0, 101, 204)
         and exchange.destination in ("", "document")
@@ -184,7 +171,7 @@ def may_be_shown(exchange: RecordedExchange) -> bool:
 
 
 def find_redirects(group: Sequence[RecordedExchange]) -> dict[int, RecordedExchange]:
-    """Return the redirect that led to each exchange that a redirect led to, by the exchange's id()."""
+    """Return the redirect that led to each exchange, by the exchange's id()."""
     leading: dict[int, RecordedExchange] = {}
     awaited: dict[str, RecordedExchange] = {}
     for exchange in group:
@@ -199,7 +186,7 @@ def find_redirects(group: Sequence[RecordedExchange]) -> dict[int, RecordedExcha
 def redirects_to(
     exchange: RecordedExchange, redirects: dict[int, RecordedExchange]
 ) -> list[RecordedExchange]:
-    """Return the redirects that led to an exchange, the first one first, and itself."""
+    """Return an exchange behind the redirects to it, in their order."""
     chain = [exchange]
     while (before := redirects.get(id(chain[0]))) is not None and before not in chain:
         chain.insert(0, before)
@@ -209,7 +196,6 @@ def redirects_to(
 def cut_first_load(
     exchanges: Sequence[RecordedExchange], left_out: collections.Counter[str], *, by_silence: bool
 ) -> Sequence[RecordedExchange]:
-    """Return the exchanges of the first load."""
     document_seen = False
     for index, exchange in enumerate(exchanges):
         silence = exchange.started_s - exchanges[index - 1].started_s if index else 0.0
@@ -222,7 +208,6 @@ def cut_first_load(
 
 
 def keep(exchange: RecordedExchange, left_out: collections.Counter[str]) -> bool:
-    """Return true if the exchange crossed the network and can be replayed."""
     reasons = {
         "not_http_dropped": urlsplit(exchange.url).scheme not in HTTP,
         "connect_dropped": exchange.method == "CONNECT",
@@ -238,10 +223,7 @@ def keep(exchange: RecordedExchange, left_out: collections.Counter[str]) -> bool
 
 
 def find_parents(kept: Sequence[RecordedExchange], main: int | None) -> list[tuple[int | None, str]]:
-    """For each exchange of a page, the index of its parent and the evidence for it.
-
-    `main` is the document's index.
-    """
+    """Return each exchange's parent and the evidence; `main` is the document's index."""
     place = {id(exchange): index for index, exchange in enumerate(kept)}
     redirects = find_redirects(kept)
     by_url: dict[str, int] = {}
@@ -258,7 +240,6 @@ def find_parents(kept: Sequence[RecordedExchange], main: int | None) -> list[tup
 def find_parent(
     exchange: RecordedExchange, *, index: int, main: int, redirect: int | None, by_url: dict[str, int]
 ) -> tuple[int | None, str]:
-    """Return the parent of an exchange and its evidence, by the strongest evidence available."""
     if redirect is not None:
         return redirect, "redirect"
     if index <= main:
@@ -270,7 +251,7 @@ def find_parent(
 
 
 def resource_types(load: PageLoad) -> list[str]:
-    """Return the resource type of each exchange of a page; a redirect has that of its target."""
+    """Return the resource type of each exchange; a redirect has that of its target."""
     kinds = {
         id(exchange): "iframe" if is_frames(exchange, load.document) else kind_of(exchange)
         for exchange in load.exchanges
@@ -283,8 +264,7 @@ def resource_types(load: PageLoad) -> list[str]:
 
 
 def is_frames(exchange: RecordedExchange, document: RecordedExchange | None) -> bool:
-    """Return whether an exchange is for the document of a frame within the page, whose own document is
-    given: by the name of its frame, or else by their order."""
+    """Return whether an exchange is for a frame within the page, by the frame's name or else by order."""
     if exchange.destination or exchange is document or kind_of(exchange) != "document":
         return False
     if document is None:
@@ -295,7 +275,6 @@ def is_frames(exchange: RecordedExchange, document: RecordedExchange | None) -> 
 
 
 def kind_of(exchange: RecordedExchange) -> str:
-    """Return the resource type, by Sec-Fetch-Dest, by the browser's type or else by the media type."""
     if exchange.resource_type == "preflight":
         return "preflight"
     if exchange.destination:

@@ -9,28 +9,26 @@ import re
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Producer:
-    """A program whose sizes are read otherwise than the format says, or where the format leaves it open."""
+    """A program whose sizes are read otherwise than the format says."""
 
     name: str
     """Regular expression that matches the creator's name and version, in lower case."""
     header_is_counted: bool = True
-    """False if `headersSize` is not the size of a header."""
+    """Whether `headersSize` is the size of a header."""
     body_is_counted: bool = True
-    """False if `bodySize` is not the size of an encoded body."""
+    """Whether `bodySize` is the size of an encoded body."""
     body_holds_header: bool = False
-    """True if `bodySize` includes the header."""
     body_holds_framing: bool = False
-    """True if `bodySize` includes the framing of chunks."""
     empty_is_cached: bool = False
-    """True if a `bodySize` of 0 beside a content means that a cache answered."""
+    """`bodySize` of 0 beside a content means that a cache answered."""
     content_is_encoded: bool = False
-    """True if `content.size` is the size before decompression."""
+    """`content.size` is the size before decompression."""
     redirect_has_target_size: bool = False
-    """True if the size of a redirect is that of the response that it led to."""
+    """A redirect's size is that of the response that it led to."""
     body_is_total: bool = False
-    """True if `bodySize` beside a `headersSize` of 0 is header and body together."""
+    """`bodySize` beside a `headersSize` of 0 is header and body together."""
     accumulates: bool = False
-    """True if sizes add up over each connection, and loads are told apart by pauses alone."""
+    """Sizes add up over each connection, and loads are told apart by pauses alone."""
 
 
 PRODUCERS = (
@@ -50,11 +48,11 @@ PRODUCERS = (
     Producer(name=r"mitmproxy", header_is_counted=False, content_is_encoded=True),
     Producer(name=""),
 )
-"""Known producers; the first whose name matches counts, and the last is any that follows the format."""
+"""The first whose name matches counts; the last follows the format."""
 
 
 def producer_of(name: str) -> Producer:
-    """Return the producer with a creator's name and version.
+    """Return the producer of a creator's name and version.
 
     >>> [producer_of(name).body_is_counted for name in ("PhantomJS 2.1.1", "Charles Proxy 4.6.3")]
     [False, True]

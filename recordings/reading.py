@@ -25,13 +25,11 @@ from recordings.exchange import HTTP, Recording
 from recordings.page import PageLoad, document_of, find_page_load
 
 MOST_EXCHANGES = 20_000
-"""Most requests of a page."""
 
 OBJECTS_PER_ENTRY = 50
-"""Objects and arrays of a HAR's entry on average; one of Chrome has about 40, most of them header fields."""
+"""On average; one of Chrome has about 40, most of them header fields."""
 
 HAR, CDP, NETLOG, TRACE = "har", "cdp", "netlog", "trace"
-"""Forms of recordings."""
 
 FORMS = {
     HAR: "a HAR: import it by `firstflight import har`",
@@ -51,16 +49,12 @@ class RecordedFile:
     """The page of a recording."""
 
     name: str
-    """Name of the file without its folder."""
     sha256: str
     kind: str
     """HAR or CDP."""
     tool: str
-    """Name and version of the program that wrote the recording."""
     browser: str
-    """Name and version of the browser; empty if not stated."""
     started_at: datetime.datetime | None
-    """Time of the page's first request; None if not recorded."""
     load: PageLoad
 
     @property
@@ -70,9 +64,9 @@ class RecordedFile:
 
 
 def read_file(path: Path, kind: str, *, strict: bool = False) -> RecordedFile:
-    """Read a HAR file or a log of DevTools events; RecordingError if it has no page that can be used.
+    """Read the page of a HAR file or a log of DevTools events; RecordingError if none can be used.
 
-    Entries whose values cannot be true are left out and counted; with `strict` they are an error.
+    Entries whose values cannot be true are counted; with `strict` they are an error.
     """
     name, content = name_and_content(path)
     recording = read_content(content, kind, name=name)
@@ -92,8 +86,7 @@ def read_file(path: Path, kind: str, *, strict: bool = False) -> RecordedFile:
 
 
 def name_and_content(path: Path) -> tuple[str, bytes]:
-    """Return the name of a file without its folder, in characters that can be written, and its bytes;
-    RecordingError."""
+    """Return a file's name, in characters that can be written, and bytes; RecordingError."""
     name = path.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     try:
         return name, path.read_bytes()
@@ -104,9 +97,8 @@ def name_and_content(path: Path) -> tuple[str, bytes]:
 def read_content(
     content: bytes, kind: str, *, name: str = "the file", most_entries: float = math.inf
 ) -> Recording:
-    """Return the recording in the bytes of a file, whatever its container.
-
-    RecordingError if it is of another form, or a HAR of more than `most_entries`, of which none is read then.
+    """Return the recording in the bytes of a file; RecordingError if it is of another form, or has more than
+    `most_entries`.
     """
     now = datetime.datetime.now(datetime.UTC)
     document = parse(unpack(content, name), name, most_objects=OBJECTS_PER_ENTRY * most_entries)
@@ -124,8 +116,7 @@ def read_content(
 
 
 def find_load(recording: Recording, name: str = "the file") -> PageLoad:
-    """Return the page of a recording; RecordingError if it asks for nothing by HTTP,
-    or for more than a page does."""
+    """Return the page; RecordingError if it asks for nothing by HTTP, or for more than a page does."""
     is_there = any(urlsplit(exchange.url).scheme in HTTP for exchange in recording.exchanges)
     if not is_there and document_of(recording.untimed) is None:
         reasons = ", ".join(sorted({reason for _, reason in recording.odd}))
@@ -139,7 +130,6 @@ def find_load(recording: Recording, name: str = "the file") -> PageLoad:
 
 
 def started_at(recording: Recording, load: PageLoad) -> datetime.datetime | None:
-    """Return the time of a page's first request; None if the recording's clock is unknown."""
     first = min((exchange.started_s for exchange in load.exchanges or recording.exchanges), default=None)
     if recording.epoch_s is None or first is None:
         return None
@@ -147,14 +137,13 @@ def started_at(recording: Recording, load: PageLoad) -> datetime.datetime | None
 
 
 def check_number(number: int, most: float, name: str) -> None:
-    """Raise RecordingError if a file has more entries, or objects in them, than `most`."""
     if number > most:
         raise RecordingError(f"{name} has too many entries or values: save the HAR of one page alone")
 
 
 def parse(content: bytes, name: str, *, most_objects: float = math.inf) -> Any:  # noqa: ANN401  # JSON
-    """Return the JSON in the bytes, or a list of the documents in JSON lines; RecordingError if it is
-    none, or has more than `most_objects` objects and arrays."""
+    """Return the JSON, or the list of JSON lines, in the bytes; RecordingError if it is none, or too
+    large."""
     text = content.decode(json.detect_encoding(content), "replace")
     check_number(text.count("{") + text.count("["), most_objects, name)
     try:
@@ -183,7 +172,6 @@ def loads(text: str) -> Any:  # noqa: ANN401  # JSON
 
 
 def form_of(document: object) -> str | None:
-    """Return the form of a recording by its outermost keys; None if it is of none that is known."""
     if isinstance(document, Mapping):
         if isinstance(document.get("log"), Mapping):
             return HAR

@@ -17,8 +17,7 @@ if TYPE_CHECKING:  # the service needs the pages of other years, and none of the
     from recordings.reading import RecordedFile
 
 METHODS = {"har": "recorded-har-3", "cdp": "recorded-cdp-3"}
-"""Version of the method by which each kind of file becomes a release;
-a change of any value needs the next number."""
+"""Version of the method of each kind of file; a change of any value needs the next number."""
 
 LIMITS = [
     "Sizes are as the recording program counted or stated them; the column size_basis says which, and where "
@@ -31,7 +30,6 @@ LIMITS = [
     "The recordings are of pages that somebody chose: they are no sample of the web, "
     "and their ranks are not known.",
 ]
-"""Limits of every recording of this form, a sentence each."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +37,6 @@ class Source:
     """The source of recorded pages, and the limits of their recording."""
 
     id: str
-    """Name of the data set, which takes the place of a site list's id."""
     month: str
     device: str
     vantage: str
@@ -49,7 +46,6 @@ class Source:
     """Day and hours of the recording."""
     source: str
     commit: str
-    """Commit of the repository that holds the recordings."""
     tool: str
     licence: str
     limits: list[str]
@@ -59,36 +55,31 @@ class Source:
     recorder: str = ""
     """Recorders of the pages, as citations name them; empty if it is not known."""
     types: tuple[str, ...] = ()
-    """Types of responses that alone have a size in the recording; none if all may have one."""
+    """Types of responses that alone have a size; none if all may."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Content:
-    """The content of a release of recordings."""
+    """Content of a release of recordings."""
 
     tables: dict[str, list[Row]]
     recording: dict[str, Any]
-    """The content of recording.json."""
     checksum: str
     """SHA-256 over the SHA-256 of the files, in their order."""
     notes: Notes
-    """Meanings of the columns."""
 
 
 class DatedFile(Protocol):
     """A file of recorded pages."""
 
     @property
-    def name(self) -> str:
-        """Name of the file without its folder."""
+    def name(self) -> str: ...
 
     @property
-    def sha256(self) -> str:
-        """SHA-256 of the file."""
+    def sha256(self) -> str: ...
 
     @property
-    def tool(self) -> str:
-        """Name and version of the program that wrote the recording."""
+    def tool(self) -> str: ...
 
     @property
     def day(self) -> str:
@@ -99,8 +90,7 @@ File = TypeVar("File", bound=DatedFile)
 
 
 def group_by_month(files: Iterable[File]) -> dict[str, list[File]]:
-    """Return files by the month of their first request, YYYY-MM, in the order of the months; each content
-    once."""
+    """Return files by the month of their first request, YYYY-MM, in order; each content once."""
     months: dict[str, list[File]] = collections.defaultdict(list)
     seen = set()
     for file in sorted(files, key=lambda file: (file.day, file.name, file.sha256)):
@@ -115,15 +105,13 @@ class Rules:
     """Rules by which something of a request is known."""
 
     meanings: Mapping[str, str]
-    """The evidence of each rule."""
     inferring: frozenset[str]
-    """Rules that infer; the others are recorded facts."""
+    """Rules that infer."""
 
 
 def content_of(
     files: Sequence[RecordedFile], stated_by_importer: Mapping[str, str], *, month: str
 ) -> Content:
-    """Return the content of a release of these files, each a page load."""
     pages = [
         page_rows(file.load, number, started_at=file.started_at) for number, file in enumerate(files, start=1)
     ]
@@ -157,9 +145,9 @@ def make_content(
     protocols: Rules | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> Content:
-    """Return the content of a release of these pages, with further `facts` for recording.json.
+    """Return the content of a release of these pages.
 
-    `sums` has the SHA-256 of each file; `protocols` has rules where the recording does not tell them.
+    `sums` has each file's SHA-256; `protocols` has rules where the recording does not tell them.
     """
     tables = tables_of(pages, source, browser=browser, method=method)
     inferred = {
@@ -212,7 +200,6 @@ def describe_recording(
     inferred: Mapping[str, Any],
     notes: Notes,
 ) -> dict[str, Any]:
-    """Return what recording.json says of every recorded release."""
     responses = tables["response"]
     return {
         "quality": RECORDED,
@@ -229,17 +216,14 @@ def describe_recording(
 
 
 def count_values(values: Iterable[str | None]) -> dict[str, int]:
-    """Return how often each value occurs, sorted; None is left out."""
     return dict(sorted(collections.Counter(value for value in values if value is not None).items()))
 
 
 def add_counters(counters: Iterable[collections.Counter[str]]) -> collections.Counter[str]:
-    """Return the sum of counters."""
     return sum(counters, collections.Counter())
 
 
 def count_rules(requests: Mapping[str, int], rules: Rules) -> dict[str, Any]:
-    """Return requests by rule with the rule's meaning, and the share that an inferring rule decided."""
     every = sum(requests.values())
     return {
         "share": round(sum(requests.get(rule, 0) for rule in rules.inferring) / every, 4) if every else None,
@@ -260,8 +244,7 @@ def null_columns(tables: Mapping[str, Sequence[Row]], notes: Notes) -> dict[str,
 def source_of(
     files: Sequence[DatedFile], stated_by_importer: Mapping[str, str], *, month: str, limits: Sequence[str]
 ) -> Source:
-    """Return the source of a month's files, from what the importer stated: id, device, vantage,
-    source and licence."""
+    """Return the source of a month's files, by what the importer stated."""
     first, last = files[0].day, files[-1].day
     return Source(
         month=month,
@@ -279,16 +262,13 @@ def source_of(
 
 
 def sums_of(files: Iterable[DatedFile]) -> dict[str, str]:
-    """Return the SHA-256 of each file, by its number and name."""
     return {f"{number}: {file.name}": file.sha256 for number, file in enumerate(files, start=1)}
 
 
 def checksum(sums: Mapping[str, str]) -> str:
-    """Return the SHA-256 over the SHA-256 of the files, in their order."""
     return hashlib.sha256("".join(sums.values()).encode()).hexdigest()
 
 
 def list_unstated(stated_by_importer: Mapping[str, str]) -> list[str]:
-    """Return a limit for each circumstance that the importer did not state."""
     missing = [name for name in ("vantage", "device") if stated_by_importer[name] == "unknown"]
     return [f"The {name} was not stated." for name in missing]

@@ -21,7 +21,6 @@ CRAWL_ID = 1
 """Number of the crawl within its release; recorded crawls are in no database."""
 
 NAMED = "named"
-"""Rule of exchanges whose connection the recording names; the others are those of recordings.connections."""
 
 CONNECTIONS: dict[str, str] = {NAMED: "recorded: the connection's name"} | CONNECTION_RULES
 
@@ -45,18 +44,12 @@ class PageRows(NamedTuple):
     connections: list[Row]
     responses: list[Row]
     initiators: collections.Counter[str]
-    """Requests by the rule of their initiator."""
     connection_rules: collections.Counter[str]
-    """Requests by the rule of their connection."""
     protocol_rules: Mapping[str, int] = types.MappingProxyType({})
-    """Requests by the rule of their protocol, where the recording does not tell it."""
 
 
 def page_rows(load: PageLoad, number: int, *, started_at: datetime.datetime | None = None) -> PageRows:
-    """Return the rows of a page load, which becomes visit `number`.
-
-    `started_at` is the time of its first request.
-    """
+    """Return the rows of a page load as visit `number`, which began at `started_at`."""
     kept = load.exchanges
     base_us = first_moment_us(kept)
     groups, rules = connections_of(kept)
@@ -97,8 +90,9 @@ def page_rows(load: PageLoad, number: int, *, started_at: datetime.datetime | No
 
 
 def first_moment_us(exchanges: Sequence[RecordedExchange]) -> int:
-    """Return the beginning of a page load on the recording's clock;
-    DevTools tell of a navigation after its connection was opened."""
+    """Return the load's beginning on the recording's clock; DevTools tell of a navigation after its
+    connection was opened.
+    """
     moments = [
         moment
         for exchange in exchanges
@@ -109,7 +103,7 @@ def first_moment_us(exchanges: Sequence[RecordedExchange]) -> int:
 
 
 def site_row(number: int, host: str, *, magnitude: int | None = None) -> Row:
-    """Return a site, whose rank is not known: the page's number takes its place."""
+    """Return a site, with its number for an unknown rank."""
     return {
         "crawl_id": CRAWL_ID,
         "rank": number,
@@ -139,7 +133,6 @@ def visit_row(
     load_us: int | None = None,
     started_at: datetime.datetime | None = None,
 ) -> Row:
-    """Return a page load; `scheme` is of its first request."""
     status = None if document is None else document.status
     return {
         "crawl_id": CRAWL_ID,
@@ -163,7 +156,6 @@ def visit_row(
 
 
 def connection_row(visit: int, number: int, own: Sequence[RecordedExchange], base_us: int) -> Row:
-    """Return a connection, from its exchanges in the order of the requests."""
     first = own[0]
     opener = next((exchange.times for exchange in own if exchange.times.opened is not None), first.times)
     protocol = protocol_of(first)
@@ -196,7 +188,6 @@ def response_rows(
     parents: Sequence[tuple[int | None, str]],
     base_us: int,
 ) -> list[Row]:
-    """Return rows of a page's exchanges, without delays."""
     places = {
         place: {"connection_id": connection, "position": position}
         for connection, group in enumerate(groups, start=1)
@@ -237,10 +228,9 @@ def response_rows(
 def add_delays(
     connections: Sequence[Row], responses: Sequence[Row], trips: Mapping[int, int], began: Sequence[int]
 ) -> None:
-    """Add the delays of servers and of the browser to the rows of a page's responses.
+    """Add the delays of servers and of the browser.
 
-    `trips` has the round trip of each connection, and `began` the time at which the browser
-    began each request, both in µs.
+    `trips` has each connection's round trip, `began` each request's beginning in the browser, both in µs.
     """
     delays = server_delays(connections, responses, trips)
     for row, began_us in zip(responses, began, strict=True):
@@ -255,11 +245,8 @@ def add_delays(
 def browser_delays(
     row: Mapping[str, Any], leading: Mapping[str, Any] | None, began_us: int
 ) -> tuple[int | None, int | None]:
-    """Return the time from the leading response's last and first byte until the browser began a request,
-    in µs.
-
-    None if negative.
-    """
+    """Return the time from the leading response's last and first byte to a request, in µs; None if
+    negative."""
     if leading is None or row["request_sent_us"] is None:
         return None, None
     after_last, after_first = (
@@ -270,18 +257,13 @@ def browser_delays(
 
 
 def read_freshness(exchange: RecordedExchange) -> Row:
-    """Return what the header says of reuse by a cache; null if no header was recorded."""
     if not exchange.headers:
         return dict.fromkeys(http_caching.COLUMNS)
     return dataclasses.asdict(http_caching.read(exchange.status, exchange.headers))
 
 
 def connections_of(kept: Sequence[RecordedExchange]) -> tuple[list[list[int]], collections.Counter[str]]:
-    """Return places in `kept` of the exchanges of each connection, in the order of first use, and
-    exchanges by rule.
-
-    Connections are those that the recording names; the others are rebuilt.
-    """
+    """Return places in `kept` by connection, in the order of first use, and exchanges by rule."""
     groups: dict[tuple[Hashable, ...], list[int]] = collections.defaultdict(list)
     rules: collections.Counter[str] = collections.Counter()
     unnamed = [place for place, exchange in enumerate(kept) if not exchange.connection]
@@ -297,7 +279,6 @@ def connections_of(kept: Sequence[RecordedExchange]) -> tuple[list[list[int]], c
 
 
 def network_requests(kept: Sequence[RecordedExchange], places: Sequence[int]) -> list[NetworkRequest]:
-    """Return the exchanges at these places as requests whose connections can be rebuilt."""
     base_us = round(1e6 * min(exchange.started_s for exchange in kept))
     requests = []
     for place in places:
@@ -324,13 +305,12 @@ def network_requests(kept: Sequence[RecordedExchange], places: Sequence[int]) ->
 
 
 def protocol_of(exchange: RecordedExchange) -> str | None:
-    """Return the protocol's ALPN name; None if it is unknown. SPDY, from which HTTP/2 was made, counts as
-    HTTP/2."""
+    """Return the ALPN name; SPDY, from which HTTP/2 was made, counts as HTTP/2."""
     return alpn("h2" if exchange.protocol == "spdy" else exchange.protocol)
 
 
 def alpn(protocol: str | None) -> str | None:
-    """Return the ALPN name of a protocol; HTTP/1.0 has none, and counts as HTTP/1.1.
+    """Return the ALPN name; HTTP/1.0, which has none, counts as HTTP/1.1.
 
     >>> alpn("h2"), alpn("http/1.0"), alpn("")
     ('h2', 'http/1.1', None)
@@ -339,10 +319,9 @@ def alpn(protocol: str | None) -> str | None:
 
 
 def between(start_us: int | None, end_us: int | None) -> int | None:
-    """Return the time from one moment to another, at least 0; None if either is unknown."""
+    """Return the time between two moments, at least 0; None if either is unknown."""
     return None if start_us is None or end_us is None else max(0, end_us - start_us)
 
 
 def since(base_us: int, moment_us: int | None) -> int | None:
-    """Return a moment in µs since the page's first request."""
     return None if moment_us is None else moment_us - base_us

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping
 from schema.vocabulary import COUNTED, DERIVED, STATED
 
 BODILESS = frozenset({204, 205, 304})
-"""Statuses whose responses have no body (RFC 9110 §15)."""
+"""Statuses without a body (RFC 9110 §15)."""
 
 VALIDATORS = ("etag", "last-modified")
-"""Header fields without which a cache cannot ask whether a response has changed."""
+"""A cache without these fields cannot ask whether a response has changed."""
 
 GROUPED = re.compile(r"[1-9][0-9]{0,2}([.,' \u00a0\u2019\u202f])[0-9]{3}(\1[0-9]{3})*")
 """A number of which thousands are set off, as Internet Explorer writes it."""
@@ -39,7 +39,6 @@ INFLATION = 1100
 
 NO_RESPONSE, FROM_CACHE = "no_response", "from_cache"
 NOT_RECORDED, CONTRADICTORY = "not_recorded", "contradictory"
-"""Values of response.wire_bytes_unknown."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,21 +56,18 @@ class ResponseSizes:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class SizeEvidence:
-    """The sizes that a recording states of one response; None where it states none."""
+    """The sizes that a recording states of one response."""
 
     method: str = "GET"
     status: int
     protocol: str
     headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Header fields, names in lower case."""
     is_cached: bool = False
-    """True if a cache or a service worker answered."""
     is_redirect: bool = False
     is_worker: bool | None = False
-    """True for a worker's main script, of which Chromium counts the header alone; None for a script that may
-    be one."""
+    """True for a worker's main script, of which Chromium counts the header alone; None if unknown."""
     is_conditional: bool | None = None
-    """True if the server was asked for a change alone; None if the recording does not tell."""
+    """True if the server was asked for a change alone; None if unknown."""
     total: int | None = None
     """Header and body as they came, counted together; of a redirect the header alone."""
     header: int | None = None
@@ -79,25 +75,22 @@ class SizeEvidence:
     body: int | None = None
     """Encoded body, as the producer states it."""
     decoded: int | None = None
-    """Body after decompression."""
     header_text: int | None = None
-    """Size of the recorded header as HTTP/1.1 writes it; None if no header was recorded."""
+    """The recorded header as HTTP/1.1 writes it."""
     holds_header: bool = False
-    """True if the producer counts the header into the body."""
     has_framing: bool = False
-    """True if the producer counts the framing of chunks into the body."""
     target_length: int | None = None
     """Content-Length of the redirect that led here, which some producers repeat."""
     is_complete: bool | None = None
 
     @property
     def is_bodiless(self) -> bool:
-        """True if the response has no body, whatever its Content-Length says."""
+        """True without a body, whatever Content-Length says."""
         return self.method == "HEAD" or self.status in BODILESS
 
     @property
     def can_be_304(self) -> bool:
-        """True if a 304 may have confirmed what a cache held, which recorders show with the cached status."""
+        """True if a 304 may have confirmed a cache's, which recorders show with the cached status."""
         if self.is_conditional is not None:
             return self.is_conditional
         is_stored = "no-store" not in self.headers.get("cache-control", "").lower()
@@ -105,17 +98,15 @@ class SizeEvidence:
 
     @property
     def is_encoded(self) -> bool:
-        """True if the body is compressed."""
         return self.headers.get("content-encoding", "identity") not in ("", "identity")
 
     @property
     def is_chunked(self) -> bool:
-        """True if the body came in chunks, whose framing belongs to no size that a header states."""
+        """True for chunks, whose framing is in no size that a header states."""
         return "chunked" in self.headers.get("transfer-encoding", "").lower()
 
     @property
     def least_header(self) -> int:
-        """Size of the shortest header that the protocol has."""
         return LEAST_HEADER.get(self.protocol, 5)
 
     @property
@@ -127,14 +118,14 @@ class SizeEvidence:
         return stated
 
     def exceeds_length(self, body: int) -> bool:
-        """Return whether a body is longer than this response's own Content-Length allows."""
+        """Return whether a body is longer than Content-Length allows."""
         text, stated = self.headers.get("content-length", ""), content_length(self.headers)
         if stated is None and len(text) < 24 and GROUPED.fullmatch(text):
             stated = int(re.sub(r"\D", "", text))
         return not self.is_chunked and stated not in (None, self.target_length) and body > (stated or 0)
 
     def _may_be(self, stated: int) -> bool:
-        """Return whether a body of this size can be what the page saw."""
+        """Return whether the page can have seen a body of this size."""
         seen = self.decoded or 0
         if stated == self.target_length and (self.is_encoded or stated != seen):
             return False
@@ -153,7 +144,7 @@ def header_text_bytes(status: int, reason: str, fields: Iterable[tuple[str, str]
 
 
 def content_length(headers: Mapping[str, str]) -> int | None:
-    """Return the value of Content-Length; None if there is none, or not one number (RFC 9110 §8.6).
+    """Return Content-Length; None without one number (RFC 9110 §8.6).
 
     >>> content_length({"content-length": "34, 34"}), content_length({"content-length": "34,034"})
     (34, None)
@@ -166,7 +157,6 @@ def content_length(headers: Mapping[str, str]) -> int | None:
 
 
 def sizes_of(evidence: SizeEvidence) -> ResponseSizes:
-    """Return the sizes of a response by what its recording says of it."""
     if not evidence.status:
         return ResponseSizes()
     if evidence.is_cached:
@@ -183,15 +173,13 @@ def sizes_of(evidence: SizeEvidence) -> ResponseSizes:
 
 
 def unknown_sizes(reason: str, *, body: int | None = None) -> ResponseSizes:
-    """Return sizes of a response whose size on the wire is unknown; that of its body may be known."""
     return ResponseSizes(wire_bytes_unknown=reason, body_bytes=body)
 
 
 def known_sizes(
     wire: int, *, body: int | None, basis: str = COUNTED, is_complete: bool | None = None
 ) -> ResponseSizes:
-    """Return sizes of a response whose size on the wire is known; the split into header and body may be
-    unknown."""
+    """Return sizes, of which the split into header and body may be unknown."""
     return ResponseSizes(
         wire_bytes=wire,
         wire_bytes_unknown=None,
@@ -203,18 +191,17 @@ def known_sizes(
 
 
 def decoded_bytes(evidence: SizeEvidence, sizes: ResponseSizes) -> int | None:
-    """Return the body after decompression, which is the body itself unless it was compressed; None if
-    unknown."""
+    """Return the body's size after decompression."""
     if sizes.wire_bytes_unknown == CONTRADICTORY:
         return None
     return (evidence.decoded or None) if evidence.is_encoded and sizes.body_bytes != 0 else sizes.body_bytes
 
 
 def sizes_of_redirect(evidence: SizeEvidence, total: int) -> ResponseSizes:
-    """Return sizes of a redirect, of which Chrome's DevTools count the header: the body is as
-    Content-Length states.
+    """Return sizes of a redirect, of which Chrome's DevTools count the header; the body is as Content-Length
+    states.
 
-    Where the header's own size shows that the total holds the body as well, the total is that of both.
+    Where the header's own size shows it, the total holds the body as well.
     """
     length = evidence.length
     is_whole = evidence.protocol in TEXTUAL and evidence.header and total >= evidence.header + (length or 0)
@@ -226,7 +213,7 @@ def sizes_of_redirect(evidence: SizeEvidence, total: int) -> ResponseSizes:
 
 
 def sizes_of_total(evidence: SizeEvidence, total: int) -> ResponseSizes:
-    """Return sizes of a response whose header and body were counted together; the split may stay unknown."""
+    """Return sizes of a response whose header and body were counted together."""
     if evidence.is_bodiless:
         return known_sizes(total, body=0, is_complete=evidence.is_complete)
     if evidence.is_complete is False:
@@ -253,7 +240,6 @@ def sizes_of_total(evidence: SizeEvidence, total: int) -> ResponseSizes:
 
 
 def lacks_body(evidence: SizeEvidence, total: int) -> bool:
-    """Return whether a total has no room for the body that the page saw."""
     seen, length = evidence.decoded, evidence.length
     if length is not None and total < length:
         return seen is not None and seen >= length
@@ -269,8 +255,9 @@ def lacks_body(evidence: SizeEvidence, total: int) -> bool:
 
 
 def sizes_of_header(evidence: SizeEvidence, total: int) -> ResponseSizes:
-    """Return sizes of a response whose total has no room for the body: a 304 confirmed what a cache held, a
-    part of it came from a cache, or it is a worker's script, of which the header alone was counted."""
+    """Return sizes for a total without room for the body: a 304 confirmed a cache's, part of it came from a
+    cache, or of a worker's script the header alone was counted.
+    """
     is_small, length = total <= HEADER_AT_MOST, evidence.length
     if evidence.is_conditional or (evidence.can_be_304 and not evidence.is_worker):
         return known_sizes(total, body=0 if is_small else None, is_complete=evidence.is_complete)
@@ -280,7 +267,7 @@ def sizes_of_header(evidence: SizeEvidence, total: int) -> ResponseSizes:
 
 
 def body_of_total(evidence: SizeEvidence, total: int) -> int | None:
-    """Return the body's part of a total, without a Content-Length to tell it; None if nothing else does."""
+    """Return the body's part of a total without Content-Length."""
     seen = evidence.decoded
     if not evidence.is_encoded and seen is not None:
         return seen if evidence.least_header <= total - seen <= header_at_most(seen) else None
@@ -295,12 +282,11 @@ def body_of_total(evidence: SizeEvidence, total: int) -> int | None:
 
 
 def header_at_most(body: int) -> int:
-    """Return the maximum plausible size of a header with the framing of a body."""
     return HEADER_AT_MOST + body // FRAMING_SHARE
 
 
 def sizes_of_parts(evidence: SizeEvidence) -> ResponseSizes:
-    """Return sizes of a response whose header and body were stated apart, or can be derived."""
+    """Return sizes for header and body that were stated apart, or can be derived."""
     header = (evidence.header or evidence.header_text) if evidence.protocol in TEXTUAL else None
     try:
         body = Body(0, 0) if evidence.is_bodiless else body_of(evidence)
@@ -326,16 +312,13 @@ class Body:
 
     size: int | None
     framed: int | None
-    """The body with the framing of chunks."""
     is_stated: bool = True
-    """False if it is derived from Content-Length."""
 
 
 def body_of(evidence: SizeEvidence) -> Body:
-    """Return the body as the producer states it, else as Content-Length does; Contradiction if they are
-    at odds.
+    """Return the body as stated, else as Content-Length says; Contradiction if they are at odds.
 
-    Without a Content-Length, a body that is not compressed is compared with its decoded size.
+    Without a Content-Length, an uncompressed body is compared with its decoded size.
     """
     length, stated = evidence.length, evidence.body
     if length is None and stated and evidence.exceeds_length(stated):

@@ -21,15 +21,14 @@ from cryptography.x509.oid import NameOID
 AUTHORITY = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "firstflight local web")])
 COMMON_NAME_LIMIT = 64
 PADDING = x509.ObjectIdentifier("1.3.6.1.4.1.32473.1")
-"""An identifier under the arc for examples (RFC 5612)."""
 VALIDITY = datetime.timedelta(days=80)
 
 
 class Authority:
-    """A certificate authority that exists as long as the server.
+    """A certificate authority that lives with the server.
 
-    `intermediates` is the number of certificates between its own and the leaves, each with `padding` bytes in
-    an unknown extension. `leaf_key` is the key of the hosts; by default it is a new one on P-256.
+    `intermediates` certificates lie between its own and the leaves, each with `padding` bytes in an unknown
+    extension. `leaf_key` is by default a new one on P-256.
     """
 
     def __init__(
@@ -42,7 +41,6 @@ class Authority:
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._leaf_key = leaf_key or ec.generate_private_key(ec.SECP256R1())
         self._issuers = [self._issuer(AUTHORITY, AUTHORITY)]
-        """Signers, from the one that signs leaves to the authority itself."""
         for number in range(intermediates):
             name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"firstflight intermediate {number}")])
             self._issuers.insert(0, self._issuer(name, self._issuers[0].subject, padding))
@@ -57,14 +55,13 @@ class Authority:
 
     @property
     def spki_hash(self) -> str:
-        """Hash of the key that all leaves share, in the form of Chromium's flag."""
+        """Hash of the key that all leaves share."""
         public = self._leaf_key.public_key().public_bytes(
             serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
         )
         return base64.b64encode(hashlib.sha256(public).digest()).decode("ascii")
 
     def files(self, host: str) -> tuple[bytes, bytes]:
-        """Return a host's certificate with those of its issuers, and the key, both PEM."""
         common_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host[:COMMON_NAME_LIMIT])])
         builder = certificate(common_name, self._leaf_key.public_key(), self._issuers[0].subject)
         builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
@@ -92,7 +89,6 @@ class Authority:
 def certificate(
     subject: x509.Name, key: ec.EllipticCurvePublicKey | rsa.RSAPublicKey, issuer: x509.Name
 ) -> x509.CertificateBuilder:
-    """Begin a certificate with the fields that leaves and authorities share."""
     now = datetime.datetime.now(datetime.UTC)
     return (
         x509.CertificateBuilder()

@@ -21,7 +21,7 @@ SIOCOUTQNSD = 0x894B
 
 
 class Handed(NamedTuple):
-    """Times of the sends that took the first and the last byte, each read just before its send."""
+    """Times just before the sends that took the first and the last byte."""
 
     first_us: int
     last_us: int
@@ -45,22 +45,18 @@ class Channel:
         self.is_gone = False
         """True if the client has ended its side; browsers do not half-close."""
         self.is_finished = False
-        """True if the server has ended its side."""
         self.came_us = 0
         """Time at which the client's last bytes arrived, before decryption."""
         self._socket = sock
         self._tls = tls
         self._is_reset = False
-        """True from the reset on: the loop must not watch a descriptor that
-        may soon be another connection's."""
+        """From the reset on, the loop must not watch a descriptor that may soon be another connection's."""
         self._receiving: asyncio.Task[bytes] | None = None
         self._writing = asyncio.Event()
-        """Set when TCP takes more, or the socket is to be closed."""
         self._early = b""
-        """Plaintext that came with the end of the handshake."""
 
     async def secure(self) -> str | None:
-        """Do the TLS handshake, if there is TLS; return the protocol that ALPN chose."""
+        """Do the TLS handshake, if there is TLS; return ALPN's protocol."""
         if self._tls is None:
             return None
         while not self._tls.is_secured:
@@ -120,7 +116,7 @@ class Channel:
         return octets
 
     async def send(self, plaintext: bytes) -> Handed:
-        """Hand all of it to TCP, inside TLS if there is TLS, or raise Gone."""
+        """Hand all of it to TCP, inside TLS if there is TLS; or Gone."""
         handed = await self.transmit(self._tls.encrypt(plaintext) if self._tls else plaintext)
         if self._tls:
             self.entry.tls_ticket_bytes = self._tls.ticket_bytes
@@ -129,7 +125,7 @@ class Channel:
         return handed
 
     async def transmit(self, octets: bytes) -> Handed:
-        """Hand all of it to TCP as it is, or raise Gone."""
+        """Hand all of it to TCP as it is; or Gone."""
         left = memoryview(octets)
         first_us = last_us = 0
         while left:

@@ -19,19 +19,16 @@ class HttpFrame(NamedTuple):
     type: int
     stream_id: int
     wire_bytes: int
-    """Size with the frame's header."""
     data_bytes: int
     """Body in it; 0 in all types but DATA."""
 
     @property
     def is_of_response(self) -> bool:
-        """True if it carries part of a response; all other frames count for the connection."""
         return self.type in (DATA, HEADERS, CONTINUATION)
 
 
 def scan(octets: bytes) -> Iterator[HttpFrame]:
-    """Yield the whole frames in `octets`, which begin with a frame;
-    a frame cut short at the end is left out."""
+    """Yield the whole frames in `octets`, which begin with one."""
     at = 0
     while at + HEADER <= len(octets):
         length = int.from_bytes(octets[at : at + 3], "big")
@@ -49,7 +46,6 @@ class RequestHeaders:
 
     def __init__(self) -> None:
         self._unscanned = b""
-        """The beginning of a frame whose end has not come."""
         self._bytes: collections.Counter[int] = collections.Counter()
 
     def feed(self, octets: bytes) -> None:
@@ -67,7 +63,6 @@ class RequestHeaders:
 
 
 def fields(headers: Iterable[tuple[str | bytes, str | bytes]]) -> dict[str, str]:
-    """Return header fields by name; values of a repeated field are joined."""
     joined: dict[str, str] = {}
     for name, value in headers:
         assert isinstance(name, str)

@@ -20,7 +20,6 @@ HEAD_LIMIT = 65_536
 """Longest request header that is read, in bytes."""
 
 Fields: TypeAlias = "Sequence[tuple[str, str]]"
-"""Header or trailer fields, names in lower case."""
 
 
 class ServedOrigin(NamedTuple):
@@ -39,16 +38,12 @@ class ServedRequest:
     method: str
     scheme: str
     host: str
-    """Host name without port."""
     target: str
-    """Path and query."""
     headers: Mapping[str, str]
-    """Values of the header fields by lower-case name."""
     body: bytes
 
     @property
     def path(self) -> str:
-        """Path without query."""
         return self.target.partition("?")[0]
 
 
@@ -60,11 +55,9 @@ class Reply(abc.ABC):
     """
 
     entry: SentResponse
-    """The response's entry in the truth log."""
 
     @abc.abstractmethod
-    async def inform(self, status: int, fields: Fields) -> None:
-        """Send an interim response, such as 103."""
+    async def inform(self, status: int, fields: Fields) -> None: ...
 
     @abc.abstractmethod
     async def head(self, status: int, fields: Fields, *, end: bool = False) -> None:
@@ -72,19 +65,17 @@ class Reply(abc.ABC):
 
     @abc.abstractmethod
     async def body(self, content: bytes, *, end: bool = False) -> None:
-        """Send a piece of the body, not empty.
+        """Send a piece of the body, not empty; `end` ends the response.
 
         In HTTP/1.1 it is a chunk if `head` sent Transfer-Encoding: chunked, and else the bytes as they are.
-        `end` ends the response: END_STREAM on the last DATA, or `end` after it in HTTP/1.1.
         """
 
     @abc.abstractmethod
     async def end(self, trailers: Fields = ()) -> None:
-        """End the response: last chunk and trailer section, a trailer HEADERS,
-        or an empty DATA with END_STREAM."""
+        """End the response: last chunk and trailers, trailer HEADERS, or an empty DATA with END_STREAM."""
 
     async def whole(self, status: int, fields: Fields, content: bytes) -> None:
-        """Send a response whose body is there; over HTTP/2 its header goes with the beginning of the body."""
+        """Send a response; over HTTP/2 its header goes with the beginning of the body."""
         await self.head(status, fields, end=not content)
         if content:
             await self.body(content, end=True)
@@ -94,7 +85,6 @@ class Reply(abc.ABC):
         """Break the response off: TCP reset (HTTP/1.1), RST_STREAM or RESET_STREAM."""
 
     async def abort(self) -> None:
-        """Reset the TCP connection."""
         raise NotImplementedError("HTTP/3 has no TCP connection")
 
     @abc.abstractmethod
@@ -104,21 +94,18 @@ class Reply(abc.ABC):
     async def write(
         self, octets: bytes, *, body_bytes: int = 0, after_bytes: int = 0, end: bool = False
     ) -> None:
-        """Send raw bytes (HTTP/1.1 only); `end` ends the response.
-
-        `body_bytes` of them are body; the last `after_bytes` belong to no response, but to the connection.
+        """Send raw bytes (HTTP/1.1 only), of which `body_bytes` are body, and the last `after_bytes` the
+        connection's.
         """
         raise NotImplementedError("only HTTP/1.1 takes raw bytes")
 
     async def write_frames(self, octets: bytes, *, end: bool = False) -> None:
-        """Send whole frames, valid or not (HTTP/2 only); `end` says that they end the response."""
         raise NotImplementedError("only HTTP/2 takes frames")
 
     async def upgrade(self, fields: Fields) -> None:
         """Accept a WebSocket: 101 in HTTP/1.1, 200 to extended CONNECT in HTTP/2 (RFC 8441 §5).
 
-        Then `body` writes raw bytes and `receive` reads them. They count as body,
-        and the response's scheme becomes ws or wss.
+        Then `body` and `receive` are raw; they count as body, and the scheme becomes ws or wss.
         """
         raise NotImplementedError("HTTP/3 has no WebSocket here")
 
@@ -128,10 +115,10 @@ class Reply(abc.ABC):
 
 
 Handler: TypeAlias = "Callable[[ServedRequest, Reply], Awaitable[None]]"
-"""Answers the requests of one host. A reply that it leaves without `end`, `reset` or `close` stays open."""
+"""Answers a host's requests. A reply without `end`, `reset` or `close` stays open."""
 
 Takeover: TypeAlias = "Callable[[Channel], Awaitable[None]]"
-"""Serves a bare TCP connection, without TLS and HTTP. The connection is closed when it returns."""
+"""Serves a bare TCP connection, without TLS and HTTP, which is closed when it returns."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)

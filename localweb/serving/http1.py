@@ -26,7 +26,7 @@ class Http1Session:
         self._position = 0
 
     async def serve(self) -> None:
-        """Answer requests until the client leaves; a handler that still acts is cancelled then."""
+        """Answer requests until the client leaves, which cancels a handler."""
         reading = asyncio.create_task(self._read())
         answering = asyncio.create_task(self._answer_all())
         try:
@@ -53,7 +53,6 @@ class Http1Session:
             self.received.feed_eof()
 
     async def _next(self) -> Http1Reply | None:
-        """Answer the next request; return None if there is none."""
         try:
             head = await self.received.readuntil(b"\r\n\r\n")
             method, target, fields = parse(head[:-4])
@@ -120,11 +119,10 @@ class Http1Reply(Reply):
         self.entry = entry
         self._is_chunked = False
         self._declared: int | None = None
-        """Content-Length of the reply."""
 
     @property
     def is_last(self) -> bool:
-        """True if it ended the connection or was left open: no request is answered after it."""
+        """True if no request is answered after it."""
         return not self.entry.is_complete or self._session.channel.is_finished
 
     async def inform(self, status: int, fields: Fields) -> None:
@@ -150,7 +148,6 @@ class Http1Reply(Reply):
             await self.end()
 
     async def end(self, trailers: Fields = ()) -> None:
-        """Send the last chunk and the trailer section; nothing if the length was declared."""
         if self._is_chunked:
             await self._write(section([b"0"], trailers))
         self.entry.is_complete = True
@@ -168,7 +165,6 @@ class Http1Reply(Reply):
             self.entry.is_complete = True
 
     async def upgrade(self, fields: Fields) -> None:
-        """Send 101 Switching Protocols."""
         self.entry.scheme = self.entry.scheme.replace("http", "ws")
         await self.head(101, fields)
 
@@ -178,7 +174,6 @@ class Http1Reply(Reply):
     async def write(
         self, octets: bytes, *, body_bytes: int = 0, after_bytes: int = 0, end: bool = False
     ) -> None:
-        """Send raw bytes, of which `body_bytes` are body and the last `after_bytes` belong to no response."""
         await self._write(octets, body=body_bytes, after=after_bytes)
         self.entry.is_complete = end
 

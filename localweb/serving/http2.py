@@ -24,9 +24,9 @@ from localweb.serving.handler import ALPN_H2, Fields, Reply, ServedRequest, Serv
 from localweb.serving.log import SentResponse
 
 TURNS = 2
-"""Turns of the event loop after which a handler with an answer at hand has sent it. What the connection owes,
-such as the acknowledgement of SETTINGS, goes with it, as from other servers: a packet less of the first
-window."""
+"""Turns of the event loop in which a handler with an answer at hand has sent it, together with what the
+connection owes, such as the acknowledgement of SETTINGS: a packet less of the first window.
+"""
 
 
 class Http2Session:
@@ -40,12 +40,12 @@ class Http2Session:
         )
         self.channel = channel
         self.turns = asyncio.Lock()
-        """Held from the making of a frame until TCP has it, so that frames keep their order. It is fair,
-        so streams take turns."""
+        """Held from the making of a frame until TCP has it, so that frames keep their order; fair, so streams
+        take turns.
+        """
         self._site = site
         self._scheme = scheme
         self._replies: dict[int, Http2Reply] = {}
-        """Tasks by stream, from the request until the handler has ended."""
         self._answering: set[asyncio.Task[None]] = set()
         self._windows = asyncio.Event()
         """Set, and then replaced, when a window may have grown."""
@@ -142,11 +142,11 @@ class Http2Session:
             await self.hand_over()
 
     async def hand_over(self, stream_id: int | None = None, entry: SentResponse | None = None) -> None:
-        """Do what `flush` does, for a caller that holds `turns`; the stream's frames count for the entry."""
+        """Do what `flush` does, for a caller that holds `turns`."""
         await self.count(self.connection.data_to_send(), stream_id, entry)
 
     async def count(self, octets: bytes, stream_id: int | None, entry: SentResponse | None) -> None:
-        """Hand whole frames to TCP; those of the stream count for its response until it is complete."""
+        """Hand whole frames to TCP; the stream's count for its response until it is complete."""
         handed = await self.channel.send(octets)
         for frame in frames.scan(octets):
             is_of_stream = frame.stream_id == stream_id and frame.is_of_response
@@ -165,7 +165,7 @@ class Http2Reply(Reply):
         self.entry = entry
         self.received = bytearray()
         self.is_reset = False
-        """True if the client has reset the stream or ended the connection."""
+        """True if the client has reset the stream, or gone."""
         self._session = session
         self.stream_id = entry.stream_id
         self._fields = fields
@@ -176,7 +176,6 @@ class Http2Reply(Reply):
         return ":protocol" in self._fields
 
     def request(self) -> ServedRequest:
-        """Return the request, once all of it has come."""
         return ServedRequest(
             protocol=ALPN_H2,
             method=self.entry.method,
@@ -195,7 +194,6 @@ class Http2Reply(Reply):
         await self._headers([(":status", str(status)), *fields], end=end)
 
     async def whole(self, status: int, fields: Fields, content: bytes) -> None:
-        """Send HEADERS, and in the same turn the first DATA."""
         self.entry.status = status
         async with self._turn() as connection:
             connection.send_headers(
@@ -212,7 +210,6 @@ class Http2Reply(Reply):
             left = left[await self._data(left, end=end) :]
 
     async def end(self, trailers: Fields = ()) -> None:
-        """Send trailers in HEADERS, or an empty DATA, with END_STREAM."""
         if trailers:
             await self._headers(list(trailers), end=True)
             return
@@ -226,7 +223,6 @@ class Http2Reply(Reply):
         self.entry.is_complete |= end
 
     async def reset(self) -> None:
-        """Send RST_STREAM with INTERNAL_ERROR."""
         async with self._turn() as connection:
             connection.reset_stream(self.stream_id, h2.errors.ErrorCodes.INTERNAL_ERROR)
 
@@ -234,19 +230,16 @@ class Http2Reply(Reply):
         await self._session.channel.reset()
 
     async def close(self) -> None:
-        """Send GOAWAY and FIN."""
         async with self._turn() as connection:
             connection.close_connection()
         await self._session.channel.finish()
 
     async def upgrade(self, fields: Fields) -> None:
-        """Accept an extended CONNECT: 200, without the fields that only HTTP/1.1 has."""
         self.entry.scheme = self.entry.scheme.replace("http", "ws")
         only_http1 = ("upgrade", "connection", "sec-websocket-accept")
         await self.head(200, [field for field in fields if field[0] not in only_http1])
 
     async def receive(self) -> bytes:
-        """Return the client's next bytes in DATA."""
         while not self.received and not self.is_reset:
             await self._session.window()
         came, self.received = bytes(self.received), bytearray()
@@ -258,7 +251,6 @@ class Http2Reply(Reply):
         self.entry.is_complete = end
 
     async def _data(self, left: memoryview, *, end: bool) -> int:
-        """Send a frame and return the body bytes in it; return 0 after waiting for a window."""
         async with self._turn() as connection:
             size = self._frame(connection, left, end=end)
         if not size:
@@ -268,8 +260,6 @@ class Http2Reply(Reply):
         return size
 
     def _frame(self, connection: h2.connection.H2Connection, left: memoryview, *, end: bool) -> int:
-        """Make the next frame of a body and return the bytes in it; 0 if no window has room,
-        or nothing is left."""
         room = connection.local_flow_control_window(self.stream_id) if left else 0
         size = max(0, min(room, connection.max_outbound_frame_size, len(left)))
         if size:
@@ -278,7 +268,6 @@ class Http2Reply(Reply):
 
     @contextlib.asynccontextmanager
     async def _turn(self) -> AsyncIterator[h2.connection.H2Connection]:
-        """Yield the connection to make a frame for this stream, which TCP gets after the block."""
         session = self._session
         await asyncio.sleep(0)  # if TCP takes all at once, no other await lets other streams have a turn
         async with session.turns:

@@ -27,17 +27,15 @@ class Listener(Protocol):
     async def listen(self, address: str, port: int) -> int:
         """Begin to listen and return the port; 0 lets the system choose it."""
 
-    async def close(self) -> None:
-        """Stop listening and drop open connections."""
+    async def close(self) -> None: ...
 
 
 class TcpListener:
     """HTTP/1.1 in clear text, or HTTP/1.1 and HTTP/2 over TLS.
 
-    `tls` makes the TLS context on the first connection, since that takes milliseconds; without it, text is
-    clear. All connections share the context, so sessions can be resumed. `layer` makes the TLS of one
-    connection. `options` are socket options (level, name, value) that connections inherit, such as the
-    congestion control.
+    `tls` makes the TLS context on the first connection, since that takes milliseconds; all share it, so
+    sessions can be resumed. `layer` makes the TLS of one connection. `options` are socket options (level,
+    name, value) that connections inherit, such as the congestion control.
     """
 
     def __init__(
@@ -56,7 +54,6 @@ class TcpListener:
         self._socket: socket.socket | None = None
 
     async def listen(self, address: str, port: int) -> int:
-        """Begin to listen and return the port; raise ListenError if that cannot be."""
         self._socket = sock = socket.socket()
         for option in ((socket.SOL_SOCKET, socket.SO_REUSEADDR, 1), *self._options):
             sock.setsockopt(*option)

@@ -22,28 +22,24 @@ class SentResponse:
     position: int
     """Place among the requests of its connection, from 1."""
     stream_id: int | None
-    """None for HTTP/1.1."""
     protocol: str
     method: str
     scheme: str
     host: str
     path: str
     status: int | None = None
-    """None if it was never answered."""
     page: int | None = None
     index: int | None = None
     """Number of the page and index of the object in it; None if no recipe has it."""
     wire_bytes: int = 0
     """Header, framing and encoded body, inside TLS."""
     header_bytes: int = 0
-    """Header and framing: wire_bytes less body_bytes."""
     body_bytes: int = 0
     is_complete: bool = False
     request_header_bytes: int = 0
     """Request line and header section of HTTP/1.1, HEADERS and CONTINUATION frames of HTTP/2,
     HEADERS frame of HTTP/3."""
     priority: str | None = None
-    """Priority header of the request."""
     h2_priority: list[int] | None = None
     """Weight, stream depended on, and 1 if exclusively, in the request's HEADERS frame of HTTP/2."""
     request_received_us: int = 0
@@ -53,7 +49,6 @@ class SentResponse:
     """Times at which the first byte and, so far, the last byte were handed to TCP."""
 
     def wrote(self, *, header: int, body: int, first_us: int, last_us: int) -> None:
-        """Count bytes that were handed to TCP between two times."""
         self.header_bytes += header
         self.body_bytes += body
         self.wire_bytes += header + body
@@ -80,13 +75,11 @@ class SentConnection:
     tls_resumed: bool | None = None
     """None for clear text."""
     sent_bytes: int = 0
-    """TCP payload that was handed to the kernel."""
     unsent_bytes: int = 0
-    """Part of sent_bytes that never left the machine, because the client had gone."""
+    """Part of sent_bytes that never left, because the client had gone."""
     plaintext_bytes: int = 0
     """Bytes sent inside TLS; sent_bytes in clear text."""
     received_bytes: int = 0
-    """TCP payload from the client."""
     tls_handshake_bytes: int = 0
     """TCP payload of the server's TLS flight; 0 for clear text."""
     tls_ticket_bytes: int = 0
@@ -109,7 +102,7 @@ class TruthLog:
         self.connections: list[SentConnection] = []
         self.responses: list[SentResponse] = []
         self.failures: list[str] = []
-        """Tracebacks of handlers and connections; the log of a run with any is worth nothing."""
+        """Tracebacks; the log of a run with any is worth nothing."""
         self._last_id = 0
 
     def connection_id(self) -> int:
@@ -117,7 +110,6 @@ class TruthLog:
         return self._last_id
 
     def watch_task(self, task: asyncio.Task[None]) -> asyncio.Task[None]:
-        """Add the task's exception, if it ends by one, to the failures."""
         task.add_done_callback(self._note)
         return task
 
@@ -126,7 +118,6 @@ class TruthLog:
             self.failures.append("\n".join([task.get_name(), *traceback.format_exception(error)]))
 
     def lines(self) -> Iterator[str]:
-        """Write the log as JSON lines: the clocks, every connection, every response, every failure."""
         clocks = {"kind": "clocks", "monotonic_us": now_us(), "wall_us": time.time_ns() // 1000}
         yield json.dumps(clocks)
         kinds: tuple[tuple[str, list[Any]], ...] = (

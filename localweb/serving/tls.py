@@ -25,7 +25,6 @@ class TLSLayer:
         self._object = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self.is_secured = False
         self.is_ended = False
-        """True if the peer has sent close_notify."""
         self.handshake_bytes = 0
         self.ticket_bytes = 0
         self.record_bytes: list[int] = []
@@ -33,13 +32,11 @@ class TLSLayer:
 
     @property
     def version(self) -> str | None:
-        """Version as the schema names it, e.g. TLS 1.3."""
         version = self._object.version()
         return version.replace("TLSv", "TLS ") if version else None
 
     @property
     def server_name(self) -> str | None:
-        """SNI: the name that the client asked for."""
         name: str | None = getattr(self._object, "asked_for", None)
         return name
 
@@ -49,7 +46,6 @@ class TLSLayer:
 
     @property
     def is_resumed(self) -> bool:
-        """True if the handshake resumed an earlier session."""
         return bool(self._object.session_reused)
 
     def receive(self, data: bytes) -> bytes:
@@ -80,7 +76,6 @@ class TLSLayer:
             plaintext += piece
 
     def to_send(self) -> bytes:
-        """Return handshake and ticket bytes that the last `receive` caused."""
         octets = self._outgoing.read()
         # OpenSSL writes TLS 1.3's tickets in the step that ends the handshake, and nothing else with them.
         if self.is_secured and self.version == "TLS 1.3":
@@ -101,7 +96,6 @@ class TLSLayer:
         return octets
 
     def close_notify(self) -> bytes:
-        """Return the alert that ends the server's side; the client's answer is not waited for."""
         with contextlib.suppress(ssl.SSLError):
             self._object.unwrap()
         return self._outgoing.read()

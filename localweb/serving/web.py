@@ -33,14 +33,12 @@ class Web:
         self.hosts: Sequence[str] = ()
         """The browser takes the first that matches: `a.test` before `*.test`."""
         self.listeners: Mapping[ServedOrigin, Sequence[Listener]] = {}
-        """Listeners by origin; those of one origin share a port."""
         self.trusted = ""
-        """Hash of the key that the browser must trust."""
         self._endpoints: dict[ServedOrigin, tuple[str, int]] = {}
 
     @property
     def browser_flags(self) -> list[str]:
-        """Flags that make Chromium find this web, trust it and reach nothing else."""
+        """Flags by which Chromium finds this web, trusts it and reaches nothing else."""
         rules = [
             "MAP {}:{} {}:{}".format(host, port, *self.endpoint(ServedOrigin(scheme, host)))
             for host in self.hosts
@@ -52,10 +50,6 @@ class Web:
         ]
 
     def endpoint(self, origin: ServedOrigin) -> tuple[str, int]:
-        """Return address and port of an origin.
-
-        Without listeners for it, an endpoint that refuses connections.
-        """
         return self._endpoints.get(origin, self._refusing)
 
     async def __aenter__(self) -> Self:
@@ -84,7 +78,6 @@ class Web:
 
 
 def allow_descriptors(wanted: int) -> None:
-    """Raise the soft limit of open files as far as is wanted and allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     unlimited = resource.RLIM_INFINITY
     if soft != unlimited and soft < wanted:

@@ -41,11 +41,9 @@ class LogCounts:
         self._headers: dict[int, dict[str, str]] = {}
         """Response headers, by the source of the request."""
         self._newest: dict[int, Exchange] = {}
-        """The newest exchange of each source of requests."""
         self._seen = 0
 
     def feed(self, event: Event[Any]) -> None:
-        """Take the next event."""
         for exchange in self._assembler.exchanges[self._seen :]:
             self._newest[event.source] = exchange
         self._seen = len(self._assembler.exchanges)
@@ -60,8 +58,7 @@ class LogCounts:
             self._headers[id(self._newest[event.source])] = join_headers(event, HEADERS)
 
     def sizes(self, exchanges: Iterable[Exchange]) -> dict[int, ResponseSizes]:
-        """Return sizes of all responses over TCP, by the exchange's id();
-        also sets the times of those over HTTP/2."""
+        """Return sizes of all responses over TCP, by the exchange's id(); sets times of those over HTTP/2."""
         sizes = {}
         for exchange in exchanges:
             if exchange.transport is None or exchange.transport.protocol == "h3":

@@ -22,15 +22,12 @@ EVERYTHING = "Everything"
 """Capture mode in which the bytes of sockets are in the log."""
 
 MOST_BYTES = 1024 * 1024 * 1024
-"""Most bytes of a log after decompression: net-export stops at a hundredth of
-it unless it is told to go on."""
+"""Most bytes of a log after decompression; net-export stops at a hundredth."""
 
 DATA = "HTTP2_SESSION_RECV_DATA"
-"""An event that is read beside those of the crawler's reader."""
 
 
 UNREADABLE = "unreadable_event"
-"""Reason of events that are left out."""
 
 EVENTS_BEGIN = re.compile(r"\s*,\s*\"events\"\s*:\s*\[")
 NEXT_EVENT = re.compile(r"[\s,]*\{")
@@ -93,18 +90,16 @@ class NetLog:
 
     @property
     def has_bytes(self) -> bool:
-        """True if the bytes of sockets are in the log."""
         return self.mode == EVERYTHING or (self.mode == "unknown" and any(map(has_bytes, self.events)))
 
     @property
     def browser(self) -> str:
-        """Name and version of the browser; empty if not stated."""
         client = self.constants.client_info
         return f"{client.name} {client.version}".strip()[:255]
 
     @property
     def epoch_ms(self) -> int | None:
-        """Zero of the log's clock, in ms since the epoch; None if not stated."""
+        """Zero of the log's clock, in ms since the epoch."""
         offset = self.constants.time_tick_offset
         try:
             return None if offset is None else int(offset)
@@ -112,14 +107,13 @@ class NetLog:
             return None
 
     def error_name(self, number: int) -> str:
-        """Return Chromium's name of a network error: `net::ERR_ABORTED` for -3."""
         return next(
             (f"net::{name}" for name, value in self.constants.net_error.items() if value == number),
             f"net::ERR_{-number}",
         )
 
     def read(self, left_out: collections.Counter[str]) -> Iterator[tuple[Event[Any], msgspec.Raw]]:
-        """Yield the wanted events with their parameters as they are; what cannot be read is counted."""
+        """Yield the wanted events with their raw parameters; what cannot be read is counted."""
         names = {number: name for name, number in self.constants.log_event_types.items()}
         phases = {
             number: name.removeprefix("PHASE_") for name, number in self.constants.log_event_phase.items()
@@ -150,17 +144,14 @@ class StreamData(TypedDict):
 
 @functools.cache
 def decoder(params: type) -> msgspec.json.Decoder[Any]:
-    """Return a decoder of parameters as declared."""
     return msgspec.json.Decoder(params)
 
 
 def has_bytes(raw: msgspec.Raw) -> bool:
-    """Return whether an event has the bytes that a socket received."""
     return b'"byte_count"' in bytes(raw) and b'"bytes"' in bytes(raw)
 
 
 def read_netlog(content: bytes, name: str) -> NetLog:
-    """Read the log in these bytes; RecordingError if it is none."""
     content = content.decode(json.detect_encoding(content), "replace").encode()
     try:
         document = msgspec.json.decode(content, type=Document)
@@ -172,7 +163,6 @@ def read_netlog(content: bytes, name: str) -> NetLog:
 
 
 def read_cut_log(content: bytes, name: str) -> NetLog:
-    """Read a log that breaks off: its constants, and the events that are whole."""
     text = content.decode("utf-8", "replace")
     start = EVENTS_BEGIN.search(text)
     if start is None:
@@ -185,7 +175,7 @@ def read_cut_log(content: bytes, name: str) -> NetLog:
 
 
 def read_whole_events(text: str, at: int) -> Iterator[msgspec.Raw]:
-    """Yield the events from a place on, up to the first that is not whole."""
+    """Yield the events from a place on that are whole."""
     decoder = json.JSONDecoder()
     while (begin := NEXT_EVENT.match(text, at)) is not None:
         try:
@@ -196,7 +186,7 @@ def read_whole_events(text: str, at: int) -> Iterator[msgspec.Raw]:
 
 
 def explain_refusal(content: bytes, name: str) -> RecordingError:
-    """Return the error of a file that is no NetLog, which names the command that reads it."""
+    """Return the error of a file that is no NetLog, naming the command that reads it."""
     try:
         form = form_of(parse(content, name))
     except RecordingError as exc:

@@ -27,16 +27,13 @@ MAGICS = {
     b"\x4d\x3c\xb2\xa1": ("<", 1),
     b"\xa1\xb2\x3c\x4d": (">", 1),
 }
-"""Byte order of a pcap file, and nanoseconds of its finer unit of time, by its first bytes."""
+"""Byte order of a pcap file, and nanoseconds of its unit, by its first bytes."""
 
 SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
-"""Types of pcapng blocks."""
 
 LITTLE = b"\x4d\x3c\x2b\x1a"
-"""Byte-order magic of a pcapng section in little-endian order."""
 
 TIME_RESOLUTION = 9
-"""Option of an interface: if_tsresol."""
 
 LINK_HEADERS = {0: 4, 1: 14, 12: 0, 14: 0, 101: 0, 108: 4, 113: 16, 228: 0, 229: 0, 276: 20}
 """Bytes before the IP header, by link type."""
@@ -55,7 +52,7 @@ class CapturedFrame(NamedTuple):
     link: int
     data: bytes
     size: int
-    """Bytes of the frame, of which `data` may have the beginning alone."""
+    """Bytes of the frame, of which `data` may be the beginning."""
 
 
 class Captured:
@@ -66,10 +63,10 @@ class Captured:
         self._offset_ns = epoch_ms * 1_000_000
         self._connections = CapturedConnections()
         self._most: dict[bytes, int] = {}
-        """Maximum segment size that the sender of a SYN accepts, by its address and port."""
+        """Maximum segment size by the address and port of a SYN."""
 
     def feed(self, frame: CapturedFrame) -> None:
-        """Take a frame; what is no TCP segment or UDP datagram in it is left out."""
+        """Take a frame; any but a TCP segment or UDP datagram is left out."""
         packet = self._packet(frame, 0)
         if packet is None:
             return
@@ -91,7 +88,7 @@ class Captured:
         return parse_packet(frame.data[at:], time_ns=time_ns, size=frame.size - at, gso_size=segment_bytes)
 
     def take(self, transport: Transport) -> CapturedConnection | None:
-        """Return the packets of a connection; None if its beginning is not among them."""
+        """Return a connection's packets; None without its beginning."""
         try:
             client = pack_end(transport.local_address, transport.local_port)
             server = pack_end(transport.remote_address, transport.remote_port)
@@ -104,7 +101,7 @@ class Captured:
 
 
 def read_captures(paths: tuple[Path, ...], *, epoch_ms: int) -> Captured:
-    """Return the connections in these files, gzipped or not; RecordingError if one is no capture."""
+    """Return the connections in these files; RecordingError if one is no capture."""
     captured = Captured(epoch_ms=epoch_ms)
     for path in paths:
         try:
@@ -117,7 +114,7 @@ def read_captures(paths: tuple[Path, ...], *, epoch_ms: int) -> Captured:
 
 
 def frames(content: bytes, name: str) -> Iterator[CapturedFrame]:
-    """Yield the frames in a capture file, up to where it is cut; RecordingError if it is none."""
+    """Yield the frames, up to where the file is cut; RecordingError if it is no capture."""
     if content[:4] in MAGICS:
         yield from pcap_frames(content)
     elif content.startswith(struct.pack("<I", SECTION)):
@@ -127,7 +124,6 @@ def frames(content: bytes, name: str) -> Iterator[CapturedFrame]:
 
 
 def pcap_frames(content: bytes) -> Iterator[CapturedFrame]:
-    """Yield the frames of a pcap file."""
     order, unit_ns = MAGICS[content[:4]]
     head, record = struct.Struct(f"{order}20xI"), struct.Struct(f"{order}IIII")
     if len(content) < head.size:
@@ -147,7 +143,6 @@ def pcapng_frames(content: bytes) -> Iterator[CapturedFrame]:
     """Yield the frames of a pcapng file (draft-ietf-opsawg-pcapng)."""
     at, order = 0, "<"
     interfaces: list[tuple[int, int]] = []
-    """Link type, and units of time in a second, of each interface of the section."""
     while at + 12 <= len(content):
         if content[at : at + 4] == struct.pack("<I", SECTION):
             order = "<" if content[at + 8 : at + 12] == LITTLE else ">"
@@ -169,8 +164,6 @@ def pcapng_frames(content: bytes) -> Iterator[CapturedFrame]:
 
 
 def units(options: bytes, order: str) -> int:
-    """Return the units of time in a second by an interface's options; microseconds unless they say
-    otherwise."""
     at = 0
     while at + 4 <= len(options):
         kind, length = struct.unpack_from(f"{order}HH", options, at)

@@ -26,15 +26,13 @@ class Asker:
     """The asker of a request, as the log names it."""
 
     source: int
-    """Number of the request, which its redirects and retries share."""
+    """Request, with redirects and retries."""
     top: str | None
     """Site of the tab's page; empty for the browser itself, None where the log does not say."""
     initiator: str = ""
-    """Origin that asked."""
 
     @property
     def is_extension(self) -> bool:
-        """True if an extension asked."""
         return "-extension://" in self.initiator or "-extension://" in (self.top or "")
 
 
@@ -45,9 +43,7 @@ class NetLogPage:
     document: Exchange
     """The page's own document, after redirects."""
     exchanges: list[Exchange]
-    """The exchanges in the order of the requests."""
     transports: list[Transport]
-    """Connections that carried an exchange of the page, in the order of their beginnings."""
 
     @property
     def start_ms(self) -> int:
@@ -61,15 +57,11 @@ class NetLogTraffic:
 
     pages: list[NetLogPage]
     left_out: collections.Counter[str]
-    """Requests that are of no page, and events that cannot be read, by reason."""
     sizes: dict[int, ResponseSizes]
-    """Sizes by the exchange's id(), where the log has no bytes to tell them."""
     stop_ms: int
-    """Time of the last event."""
 
 
 def read_traffic(log: NetLog) -> NetLogTraffic:
-    """Return the pages of a log, and what was left out."""
     assembler = Assembler()
     counts = None if log.has_bytes else LogCounts(assembler, names_data=DATA in log.constants.log_event_types)
     askers: dict[int, Asker] = {}
@@ -93,7 +85,6 @@ def read_traffic(log: NetLog) -> NetLogTraffic:
 
 
 def read_asker(source: int, params: dict[str, Any]) -> Asker:
-    """Return who asked, by the parameters of a request's beginning."""
     key = params.get("network_isolation_key", params.get("network_anonymization_key"))
     top = None if key is None else str(key).partition(" ")[0].strip('"')
     return Asker(source, "" if top in NO_ORIGIN else top, str(params.get("initiator", "")))
@@ -102,16 +93,15 @@ def read_asker(source: int, params: dict[str, Any]) -> Asker:
 def split_pages(
     traffic: Traffic, askers: dict[int, Asker], left_out: collections.Counter[str]
 ) -> list[NetLogPage]:
-    """Return the pages of a log: a navigation of a tab begins one,
-    and what the same site's tab asks for from then on is its own.
+    """Return the pages: a navigation of a tab begins one, and what the same site's tab asks for from then on
+    is its own.
 
-    Of two tabs with one site's pages the later one has all of it. `left_out` counts requests of no page.
+    Of two tabs with one site's pages the later has all of it. `left_out` counts requests of no page.
     """
     begun: dict[str | None, list[Exchange]] = collections.defaultdict(list)
     """Exchanges of the page that loads in the tabs of a site;
     of all tabs where the log does not tell them apart."""
     groups: dict[int, list[Exchange]] = {}
-    """Exchanges of each page, by the navigation."""
     for exchange in traffic.exchanges:
         who = askers[id(exchange)]
         if who.is_extension:
@@ -140,5 +130,4 @@ def split_pages(
 
 
 def is_redirected(exchange: Exchange, group: list[Exchange]) -> bool:
-    """Return whether a response is a redirect of which the page knows the target."""
     return any(other.redirected_from is exchange for other in group)

@@ -48,7 +48,6 @@ LIMITS = [
     "The recordings are of pages that somebody chose: they are no sample of the web, "
     "and their ranks are not known.",
 ]
-"""Limits of every log, a sentence each."""
 
 WITHOUT_BYTES = (
     "The logs, or some of them, were written without the bytes of sockets (capture mode {modes}): sizes over "
@@ -80,18 +79,14 @@ class NetLogFile:
 
     @property
     def tool(self) -> str:
-        """The program that wrote the log."""
         return "Chrome's NetLog"
 
     @property
     def day(self) -> str:
-        """Day of the first page, YYYY-MM-DD; empty if the log does not state it."""
         started = self.at(self.traffic.pages[0].start_ms)
         return "" if started is None else f"{started:%Y-%m-%d}"
 
     def at(self, time_ms: int) -> datetime.datetime | None:
-        """Return the moment of a time on the log's clock; None if the log does not state it, or it cannot
-        be."""
         if self.log.epoch_ms is None:
             return None
         try:
@@ -127,7 +122,6 @@ def read_file(path: Path, captures: tuple[Path, ...] = (), *, strict: bool = Fal
 
 
 def content_of(files: Sequence[NetLogFile], stated_by_importer: Mapping[str, str], *, month: str) -> Content:
-    """Return the content of a release of these logs, a visit for each of their pages."""
     pages: list[PageRows] = []
     for file in files:
         for page in file.traffic.pages:
@@ -153,7 +147,6 @@ def content_of(files: Sequence[NetLogFile], stated_by_importer: Mapping[str, str
 
 
 def page_rows(file: NetLogFile, page: NetLogPage, number: int) -> PageRows:
-    """Return the rows of a page, which becomes visit `number`."""
     crawled = crawled_rows(
         Traffic(page.transports, page.exchanges, 0),
         [],
@@ -202,8 +195,7 @@ def page_rows(file: NetLogFile, page: NetLogPage, number: int) -> PageRows:
 
 
 def response_changes(file: NetLogFile, exchange: Exchange) -> Row:
-    """Return what a response's row has otherwise than a crawl's: no path,
-    and sizes that the log counts without bytes."""
+    """Return what differs from a crawl's row: no path, and sizes counted without bytes."""
     changes: Row = {"path": None, "query_hash": None}
     sizes = file.traffic.sizes.get(id(exchange))
     if sizes is None or exchange.transport is None:
@@ -219,8 +211,7 @@ def response_changes(file: NetLogFile, exchange: Exchange) -> Row:
 
 
 def connection_changes(file: NetLogFile, page: NetLogPage, transport: Transport) -> Row:
-    """Return what a connection's row has otherwise than a crawl's: null for what is of other pages,
-    or needs bytes that are not there."""
+    """Return what differs from a crawl's row: null for what is of other pages, or needs missing bytes."""
     changes: Row = {"response_count": sum(each.transport is transport for each in page.exchanges)}
     own = {id(each) for each in page.exchanges}
     if any(id(each) not in own for each in transport.exchanges):
@@ -234,7 +225,6 @@ def connection_changes(file: NetLogFile, page: NetLogPage, transport: Transport)
 
 
 def initiator_rule(row: Row) -> str:
-    """Return the rule by which a response has its initiator."""
     if row["redirected_from_id"] is not None:
         return "redirect"
     return "none" if row["initiator_id"] is None else "referer"

@@ -15,10 +15,9 @@ from releases.strata.party import registrable_domain
 from schema.recorded import is_recorded
 
 SITE_KEYS = YEARS / "site_keys.csv"
-"""Every page of the sets that come with the code, with the number of its site."""
 
 MADE_UP = ".invalid"
-"""Ending of hosts without a name, which mean another site in every release."""
+"""Ending of hosts without a name."""
 
 MIDDLE_DAY, LAST_DAY = 15, 31
 
@@ -28,13 +27,13 @@ LOCAL_WEB = ".test"
 
 @functools.cache
 def site_keys(name: str) -> dict[int, str]:
-    """Return the site of each page of a set, by the page's number: the same name in every set."""
+    """Return the site by page number, with the same name in every set."""
     with SITE_KEYS.open(encoding="utf-8", newline="") as file:
         return {int(row["page"]): f"site-{row['site']}" for row in csv.DictReader(file) if row["set"] == name}
 
 
 def are_joined(first: str, second: str) -> bool:
-    """Return whether the numbers of sites join all sites that two sets have in common.
+    """Return whether two sets name all common sites alike.
 
     Sites of Tranco's sets were numbered beside those of August 2025 alone, so that of an older set only the
     sites that August has too would count.
@@ -44,18 +43,15 @@ def are_joined(first: str, second: str) -> bool:
 
 
 def recorded_on(release: Release) -> str:
-    """Return the day on which the recording of a release began, YYYY-MM-DD; of a set that names none the
-    middle of its month."""
+    """Return the day of a release's recording, YYYY-MM-DD; else the middle of its month."""
     days = re.findall(r"\d+", str((release.recording or {}).get("recorded")))
     day = int(days[0]) if days and 0 < int(days[0]) <= LAST_DAY else MIDDLE_DAY
     return f"{release.crawl.month}-{day:02}"
 
 
 def sites_of(release: Release) -> pa.Table:
-    """Return the name of each site of a release by `rank`, as other releases have it; OSError or
-    ArrowException if the release is damaged.
-
-    Made-up hosts are left out.
+    """Return sites by `rank`, as other releases name them, without made-up hosts; OSError or ArrowException
+    if damaged.
     """
     names: dict[int, str] = {}
     if is_recorded(release.crawl.kind):
@@ -72,7 +68,7 @@ def sites_of(release: Release) -> pa.Table:
 
 
 def _site(host: str) -> str:
-    """Return the registrable domain of a host, of the local web that of the name before its ending.
+    """Return the registrable domain, of the local web that before its ending.
 
     >>> _site("www.example.co.uk"), _site("en.wikipedia.org.test"), _site("fr.wikipedia.org.test")
     ('example.co.uk', 'wikipedia.org.test', 'wikipedia.org.test')
@@ -82,5 +78,5 @@ def _site(host: str) -> str:
 
 
 def values_of(release: Release, asked: Asked) -> Values:
-    """Return each site's values in a release, by names that other releases share."""
+    """Return each site's values, by names that releases share."""
     return values_by_site(release, sites_of(release), asked)

@@ -22,40 +22,35 @@ from schema.recorded import RECORDED, notes_of, released_schema
 from schema.released_tables import released_tables
 
 YEARS = Path(__file__).parent / "years"
-"""The folder of the sets that come with the code, each with its id as its name."""
 
 SET = "set.json"
-"""Name of the file with a set's row of the table crawl, its recording.json, and the form of its columns."""
 
 SETS = {place.parent.name: place.parent for place in YEARS.glob(f"*/{SET}")}
-"""Folders of the sets that come with the code, by id."""
 
 AUGUST_2025 = "pages-2025-08"
 
 KEPT = ("site", "visit", "connection", "response")
-"""Tables that a folder holds; the table crawl has one row, which stands in set.json."""
+"""Tables that a folder holds; the row of the table crawl stands in set.json."""
 
 REFERENCES: Mapping[str, Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "visit": {"rank": ("site", ("rank",))},
     "connection": {"visit_id": ("visit", ("id",))},
     "response": {"visit_id": ("visit", ("id",)), "connection_id": ("connection", ("visit_id", "id"))},
 }
-"""Columns that name a row of another table, with that table and the columns that number its rows."""
+"""Columns that refer to another table, with that and its columns."""
 
 FORMS = ("pages", "other_years", "proxied")
 """Forms of recordings that a set may have (`schema/recorded.toml`)."""
 
 MOST_ROWS = 5_000_000
-"""Most rows of a table that an import reads: its memory grows with them."""
 
 WORD = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 NAMED = ("device", "vantage", "arm")
-"""Words of a crawl's name, beside its month and kind."""
 
 
 def read_set(folder: Path) -> Content:
-    """Read what a release of a set is made of; RecordingError if a file is missing or not in this form."""
+    """Read a set; RecordingError if a file is missing or not in this form."""
     try:
         described = read_description(folder)
         tables = {name: read_table(folder, name) for name in KEPT}
@@ -77,7 +72,6 @@ def read_set(folder: Path) -> Content:
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """Return the content of set.json; ValueError if it does not name a set."""
     described: dict[str, Any] = json.loads((folder / SET).read_text(encoding="utf-8"))
     crawl, recording = described["crawl"], described["recording"]
     source_of(recording)
@@ -93,7 +87,6 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 
 def source_of(recording: Mapping[str, Any]) -> Source:
-    """Return the source of a set, by its recording.json."""
     source = {name: recording[name] for name in Source.__dataclass_fields__}
     return Source(**source | {"types": tuple(source["types"])})
 
@@ -107,10 +100,9 @@ def read_source(folder: Path) -> Source:
 
 
 def read_table(folder: Path, name: str) -> pa.Table:
-    """Return a table with every column of a release's, null where the folder's has none.
+    """Return a table, null in columns that the folder lacks.
 
-    ValueError if a column is unknown, of another type, or null where no row may be; if rows are not in the
-    order of their key, or are there twice.
+    ValueError for an unknown column, another type, a forbidden null, and rows out of order or twice.
     """
     with (folder / f"{name}.parquet").open("rb") as content:
         file = pq.ParquetFile(content)
@@ -137,14 +129,12 @@ def read_table(folder: Path, name: str) -> pa.Table:
 
 
 def rows_of(table: pa.Table, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Return the values of some columns, a row each."""
     return list(zip(*(table[column].to_pylist() for column in columns), strict=True))
 
 
 def check_reference(
     tables: Mapping[str, pa.Table], name: str, column: str, other: str, key: Sequence[str]
 ) -> None:
-    """Raise ValueError if a row names another that is not there."""
     table = tables[name].filter(pc.is_valid(tables[name][column]))
     own = rows_of(table, [*key[:-1], column])
     if lacking := set(own) - set(rows_of(tables[other], key)):
@@ -152,10 +142,7 @@ def check_reference(
 
 
 def recorder_of(manifest: Manifest) -> str:
-    """Return who recorded a release's pages; empty if we did, or nobody is named.
-
-    A release that does not name them itself is of a set that comes with the code, which does.
-    """
+    """Return who recorded a release's pages; empty if we did, or nobody is named."""
     if manifest.recorded_by or manifest.list_id not in SETS:
         return "; ".join(author.inverted for author in manifest.recorded_by)
     return read_source(SETS[manifest.list_id]).recorder
