@@ -30,7 +30,7 @@ FORMS = "https://HOST/PATH, or smtp://USER:PASSWORD@HOST:PORT/NAME@EXAMPLE.ORG"
 
 
 class AlertError(Exception):
-    """Alerts cannot go to the URL, or the message was refused; the text holds no password."""
+    """Alerts cannot go to the URL, or the message was refused; the text has no password."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -41,12 +41,10 @@ class Place:
 
     @property
     def name(self) -> str:
-        """Its scheme and host, without user, password, path or token."""
         return f"{self.url.scheme}://{self.url.hostname}"
 
     @property
     def recipient(self) -> str:
-        """Recipient of mail."""
         return urllib.parse.unquote(self.url.path.lstrip("/"))
 
     def send(self, text: str) -> None:
@@ -97,8 +95,7 @@ class Place:
 
 
 def find_place(url: str) -> Place:
-    """Return the destination that a URL names; AlertError, which does not repeat the URL, if it names
-    none."""
+    """Return the destination that a URL names; AlertError, which does not repeat the URL, if none."""
     try:
         place = Place(urllib.parse.urlsplit(url))
         port = place.url.port
@@ -118,9 +115,9 @@ def find_place(url: str) -> Place:
 
 
 def forward_alerts(place: Place, prometheus: str, stop: threading.Event) -> None:
-    """Send every alert of a Prometheus once, as long as it fires, until `stop` is set.
+    """Send each alert of a Prometheus once, as long as it fires, until `stop` is set.
 
-    An alert that could not be sent is sent at the next look; standard error says why.
+    One that could not be sent is sent at the next look; standard error says why.
     """
     sent: set[frozenset[tuple[str, str]]] = set()
     while not stop.wait(EVERY_S):
@@ -135,7 +132,7 @@ def forward_alerts(place: Place, prometheus: str, stop: threading.Event) -> None
 
 
 def list_firing(prometheus: str) -> dict[frozenset[tuple[str, str]], str]:
-    """Return the summary of each alert that fires, by its labels; AlertError without an answer."""
+    """Return the summary of each firing alert, by its labels; AlertError without an answer."""
     try:
         with urllib.request.urlopen(f"{prometheus.rstrip('/')}/api/v1/alerts", timeout=WITHIN_S) as answer:  # noqa: S310  # the operator's own
             alerts = json.load(answer)["data"]["alerts"]

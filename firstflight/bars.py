@@ -15,7 +15,6 @@ from firstflight.settings import Settings
 from storage.staging import write_whole
 
 TOLD_EVERY_S = 0.5
-"""Minimum interval between two states of a bar in a file, in seconds."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,14 +40,13 @@ class _Told(tqdm):  # type: ignore[type-arg]  # it has parameters in its stubs a
 
 
 def bar(settings: Settings, **options: Any) -> tqdm[Any]:  # noqa: ANN401  # tqdm's
-    """Return a bar with tqdm's options; it shows nothing where there is no terminal."""
+    """Return a bar with tqdm's options, for a terminal alone."""
     if settings.bar_file is not None:
         return _Told(settings.bar_file, **options)
     return tqdm(disable=None, **options)
 
 
 def read_bar(file: Path) -> Reached | None:
-    """Return the state of a command's bar; None before it has one."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=Reached)
     except FileNotFoundError:

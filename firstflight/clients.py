@@ -30,13 +30,11 @@ OPEN_STATES = ("01", "08")
 """ESTABLISHED and CLOSE_WAIT (include/net/tcp_states.h): what a client holds of ours."""
 
 MOST_FORWARDED = 16_384
-"""Most connections of proxies whose clients are known; with more, those that were used longest ago are
-forgotten."""
+"""Most connections of proxies whose clients are known; those used longest ago are forgotten."""
 
 LOG = logging.getLogger(__name__)
 
 Peer = tuple[str, int]
-"""Address and port at the other end of a connection."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -50,9 +48,8 @@ class HeldConnection:
 class ClientBound:
     """Wraps an ASGI application, and closes the oldest connections of a client that holds more than `most`.
 
-    The oldest, since requests of others at the same address are answered in milliseconds. A connection of a
-    trusted proxy is its last request's client's, who is named in X-Forwarded-For; the application sees that
-    client's address.
+    Requests of others at the same address are answered in milliseconds. A trusted proxy's connection is its
+    last request's client's, named in X-Forwarded-For, whom the application sees.
     """
 
     def __init__(self, app: ASGIApp, *, port: int, most: int, proxies: Sequence[str] = ()) -> None:
@@ -73,7 +70,6 @@ class ClientBound:
             await self.app(scope, receive, send)
 
     async def _note(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Note the client of a connection, once its proxy is known to be trusted."""
         host, port = scope["peer"]
         peer = host, int(port)
         client = None
@@ -98,7 +94,7 @@ class ClientBound:
         await self.app(scope, receive, send)
 
     def watch(self) -> None:
-        """Check the connections in a thread of its own, for as long as the process runs."""
+        """Check the connections in a thread."""
 
         def look() -> None:
             while True:
@@ -111,7 +107,7 @@ class ClientBound:
         threading.Thread(target=look, daemon=True, name="clients").start()
 
     def close_excess(self) -> int:
-        """Close what a client holds beyond the bound; returns the number of closed connections."""
+        """Close what a client holds beyond the bound; return how many."""
         if sum(1 for _ in DESCRIPTORS.iterdir()) <= self._most:
             return 0
         own = dict(_list_own_sockets())
@@ -137,7 +133,7 @@ class ClientBound:
 
 
 def _is_near(address: str) -> bool:
-    """Return True for an address of this machine or a private network, where a proxy may be."""
+    """Return True where a proxy may be: this machine, or a private network."""
     try:
         return ipaddress.ip_address(address).is_private
     except ValueError:
@@ -145,7 +141,6 @@ def _is_near(address: str) -> bool:
 
 
 def _list_own_sockets() -> Iterator[tuple[str, int]]:
-    """Yield the inode and descriptor of each socket of this process."""
     for path in DESCRIPTORS.iterdir():
         with contextlib.suppress(FileNotFoundError):  # closed meanwhile
             kind, _, inode = str(path.readlink()).partition(":")
@@ -160,7 +155,7 @@ def _list_held(port: int) -> Iterator[HeldConnection]:
 
 
 def parse_connections(lines: Iterable[str], port: int) -> Iterator[HeldConnection]:
-    """Open connections to a local port in the lines of the kernel's list.
+    """Yield open connections to a local port in the lines of the kernel's list.
 
     >>> line = "0: 0100007F:1F90 0200007F:C001 01 00000000:00000000 00:00000000 00000000 0 0 4711 1 0 20"
     >>> list(parse_connections([line], 8080)), list(parse_connections([line], 80))
@@ -174,15 +169,14 @@ def parse_connections(lines: Iterable[str], port: int) -> Iterator[HeldConnectio
 
 
 def _address(text: str) -> str:
-    """Return the address that the kernel writes as 32-bit words, each with its last byte first."""
+    """Return an address of 32-bit words, each with its last byte first."""
     raw = bytes.fromhex(text)
     parsed = ipaddress.ip_address(b"".join(raw[at : at + 4][::-1] for at in range(0, len(raw), 4)))
     return str(getattr(parsed, "ipv4_mapped", None) or parsed)
 
 
 def _shut_down(descriptor: int, inode: str) -> None:
-    """Shut down a socket of this process, if the descriptor is still that socket: the server then closes
-    it."""
+    """Shut down a socket, if the descriptor is still that one: the server then closes it."""
     with contextlib.suppress(FileNotFoundError):
         if str((DESCRIPTORS / str(descriptor)).readlink()) == f"socket:[{inode}]":
             ctypes.CDLL(None).shutdown(descriptor, socket.SHUT_RDWR)

@@ -8,8 +8,8 @@ ROOT = Path(__file__).parents[1]
 
 
 def code_commit(stated: str | None) -> str:
-    """Return the commit of the source tree, with -dirty if it has changes;
-    outside a source tree `stated` or the version."""
+    """Return the source tree's commit, with -dirty if it has changes; outside of one `stated` or the
+    version."""
     if (ROOT / ".git").exists():
         # The tree may be a user's own while we are root: git would not speak of it otherwise.
         mine = ["-c", f"safe.directory={ROOT}"]

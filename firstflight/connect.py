@@ -14,30 +14,24 @@ from storage.engine import DatabaseUnreachable, connect
 
 
 def embedded_folder(settings: Settings) -> Path:
-    """Return the folder of the embedded server's data."""
     return settings.data_dir / "postgres"
 
 
 def database_url(settings: Settings) -> str:
-    """Return the URL of the database; starts the embedded server if the settings name none."""
+    """Return the database's URL; starts the embedded server if none is named."""
     return settings.database_url or embedded.start(embedded_folder(settings))
 
 
 def make_restarter(settings: Settings) -> Callable[[], object] | None:
-    """Return a function that restarts the embedded server after it has died.
-
-    None for a server that others keep running.
-    """
+    """Return a function that restarts the embedded server; None for another."""
     if settings.database_url:
         return None
     return functools.partial(embedded.start, embedded_folder(settings))
 
 
 def engine(settings: Settings) -> Engine:
-    """Return an engine of the database, with its tables upgraded; the caller disposes of it.
-
-    Raises storage.engine.DatabaseError.
-    """
+    """Return an engine of the upgraded database, for the caller to dispose of;
+    storage.engine.DatabaseError."""
     try:
         return _upgraded(settings)
     except DatabaseUnreachable:
@@ -58,7 +52,7 @@ def _upgraded(settings: Settings) -> Engine:
 
 @contextlib.contextmanager
 def database(settings: Settings) -> Iterator[Engine]:
-    """Connect for the length of a block; an embedded server keeps running for the next command."""
+    """Connect for the block; an embedded server keeps running."""
     connected = engine(settings)
     try:
         yield connected
@@ -68,9 +62,8 @@ def database(settings: Settings) -> Iterator[Engine]:
 
 @contextlib.contextmanager
 def database_to_read(settings: Settings) -> Iterator[Engine]:
-    """Connect for the length of a block that only reads, and leave an embedded server as it was before.
-
-    A server that was started for the block is stopped, unless another process uses it by then.
+    """Connect for a block that only reads; an embedded server that was started for it is stopped, unless in
+    use.
     """
     folder = embedded_folder(settings)
     was_running = settings.database_url is not None or embedded.postmaster(folder) is not None

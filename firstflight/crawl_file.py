@@ -99,7 +99,7 @@ class CrawlFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only
     gate: Annotated[Bounds, Meta(description="Bounds of a crawl that may be sealed.")] = Bounds()
 
     def __post_init__(self) -> None:
-        """Raise ValueError, which names the field, for an invalid value."""
+        """Raise ValueError, which names the field."""
         if self.device not in DEVICES:
             raise ValueError(f"device: it is one of {', '.join(DEVICES)}, not {self.device}")
         bounds = {f"gate.{name}": value for name, value in msgspec.structs.asdict(self.gate).items()}
@@ -117,7 +117,7 @@ class CrawlFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only
 
 
 TEXTS = ("list", "device", "vantage", "arm", "kind", "user_agent", "contact_url", "local_web")
-"""Fields whose value is text, whatever it looks like."""
+"""Fields that are text, whatever they look like."""
 
 
 def read_crawl_file(path: Path | None, settings: Sequence[str] = ()) -> CrawlFile:
@@ -129,5 +129,4 @@ def read_crawl_file(path: Path | None, settings: Sequence[str] = ()) -> CrawlFil
 
 
 def crawl_file_schema() -> dict[str, Any]:
-    """Return JSON Schema of the file, for editors."""
     return {"title": "A crawl of firstflight", **msgspec.json.schema(CrawlFile)}

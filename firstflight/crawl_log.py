@@ -25,11 +25,9 @@ TEXT, JSON = "text", "json"
 class CrawlLog(Protocol):
     """Receives the events of a running crawl."""
 
-    def stored(self, claim: Claim, observation: Observation, result: StoredVisit, /) -> None:
-        """Report that a visit was written."""
+    def stored(self, claim: Claim, observation: Observation, result: StoredVisit, /) -> None: ...
 
-    def say(self, line: str, /) -> None:
-        """Report a message that is not part of the data."""
+    def say(self, line: str, /) -> None: ...
 
 
 class Bar:
@@ -40,7 +38,6 @@ class Bar:
         self._outcomes: Counter[str] = Counter()
 
     def stored(self, _claim: Claim, _observation: Observation, result: StoredVisit) -> None:
-        """Count the outcome, and the site if the visit was its final one."""
         self._outcomes[result.outcome] += 1
         self._bar.set_postfix(self._outcomes, refresh=False)
         self._bar.update(result.is_final)
@@ -85,8 +82,7 @@ class JsonLines:
 
 @contextlib.contextmanager
 def crawl_log(settings: Settings, form: str, crawl: Crawl, *, done: int) -> Iterator[CrawlLog]:
-    """Return a log in the form TEXT or JSON; `done` is the count of sites that already have their final
-    visit."""
+    """Return a log in the form TEXT or JSON; `done` sites have their final visit already."""
     if form == JSON:
         yield JsonLines(crawl)
         return

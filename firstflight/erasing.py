@@ -34,8 +34,7 @@ from storage.staging import put_file_in_place
 from storage.sums import broken_sums
 
 MOST_SITES = 20
-"""Upper limit of sites of one crawl in an erasure; a host with more sites below
-it is probably a public suffix."""
+"""Most sites of a crawl in an erasure; a host with more below it is probably a public suffix."""
 
 NAME = "erasure.json"
 
@@ -48,10 +47,8 @@ class ErasurePlaces:
     engine: Engine
     database_url: str
     store: str | None
-    """URL of the store of published releases."""
     signer: Signer | None = None
     progress: Callable[[int], None] = lambda _: None
-    """Called with the number of rows written to a release."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,9 +57,8 @@ class Survey:
 
     crawls: list[tuple[Crawl, Found]]
     releases: list[Release]
-    """Versions that contain the site."""
     derived: list[Path]
-    """Replays of withdrawn versions, and replays and reports that name the site."""
+    """Replays of withdrawn versions, and all that name the site."""
     lists: list[Path]
 
     @property
@@ -73,8 +69,7 @@ class Survey:
 def survey(where: ErasurePlaces, site: ErasedSite) -> Survey:
     """Find the site without changing anything.
 
-    Raises ReleaseError if a release is damaged and cannot be searched. Raises ErasureError if more than
-    MOST_SITES sites of a crawl are below the host.
+    ReleaseError if a damaged release cannot be searched; ErasureError beyond MOST_SITES.
     """
     settings = where.settings
     with where.engine.connect() as connection:
@@ -98,7 +93,7 @@ def survey(where: ErasurePlaces, site: ErasedSite) -> Survey:
 
 
 def erase(where: ErasurePlaces, journal: Journal) -> Iterator[str]:
-    """Erase the site everywhere and yield a line for each step; every step can be repeated."""
+    """Erase the site everywhere, a line a step; every step can be repeated."""
     site, settings = journal.site, where.settings
     if journal.is_resumed:
         finish_tombstones(settings.releases)
@@ -171,7 +166,6 @@ def _withdraw_releases(where: ErasurePlaces, site: ErasedSite, holding: list[Rel
 
 
 def _withdraw_from_store(root: Path, store: str) -> Iterator[str]:
-    """Publish the new versions, then withdraw the old ones."""
     withdrawn = [version for version in iter_versions(root) if isinstance(version, Withdrawn)]
     for name in dict.fromkeys(version.crawl for version in withdrawn):
         versions = [version.version for version in withdrawn if version.crawl == name]
@@ -201,7 +195,6 @@ def _read_sound(root: Path) -> Iterator[Release]:
 
 
 def _find_derived(settings: Settings, site: ErasedSite, holding: list[Release]) -> Iterator[Path]:
-    """Yield folders of replays and unfinished builds that must be removed."""
     withdrawn = {(str(release.crawl), release.version) for release in holding}
     withdrawn |= {
         (str(version.crawl), version.version)
@@ -222,8 +215,7 @@ def _find_derived(settings: Settings, site: ErasedSite, holding: list[Release]) 
 
 
 def _find_reports(settings: Settings, site: ErasedSite) -> list[ReportVersion]:
-    """Return versions of reports that name the site in their files or in their notice,
-    or whose erasure was interrupted."""
+    """Return versions that name the site in files or notice, or whose erasure was interrupted."""
     return [
         report_version
         for report_version in report_versions.all_report_versions(settings.reports)
@@ -245,7 +237,7 @@ def _list_folders(parent: Path) -> list[Path]:
 
 
 def _read_source(folder: Path) -> tuple[str, int] | None:
-    """Crawl and version of the release of a replay or part; None for recordings."""
+    """Return crawl and version of a replay's release; None for recordings."""
     for path in folder.glob("*.json"):
         try:
             facts = json.loads(path.read_text(encoding="utf-8"))
@@ -282,33 +274,31 @@ class Journal:
     site: ErasedSite
     salt: str
     crawls: list[int]
-    """Ids of crawls whose tables must be rewritten."""
+    """Crawls whose tables must be rewritten."""
     is_resumed: bool = False
     is_lost: bool = False
-    """True if the file could not be read, so that the tables of every crawl must be rewritten."""
+    """True if the file could not be read, so that every crawl's tables must be rewritten."""
 
     def note(self, crawl_id: int) -> None:
-        """Record a crawl before its first row changes."""
         self.crawls = sorted({*self.crawls, crawl_id})
         self.save()
 
     def save(self) -> None:
-        """Write the file, readable only by its owner, since the key in it allows guessing the site."""
+        """Write the file, readable only by its owner: its key allows guessing the site."""
         host = hash_host(self.site.host, self.salt)
         note = Note(host=host, salt=self.salt, key=self.site.key, crawls=self.crawls)
         with put_file_in_place(self.path, mode=0o600) as half:
             half.write_bytes(msgspec.json.encode(note) + b"\n")
 
     def end(self) -> None:
-        """Delete the file, and the key with it."""
         self.path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def journal(settings: Settings, host: str) -> Iterator[Journal]:
-    """Return the unfinished erasure of `host`, or a new one that is not yet written to disk.
+    """Return the unfinished erasure of `host`, or a new one that is not on disk yet.
 
-    Holds the data folder's lock meanwhile; storage.data_lock.InUse.
+    Holds the data folder's lock; storage.data_lock.InUse.
     """
     with data_lock.erasing(settings.data_dir):
         path = settings.data_dir / NAME
@@ -324,9 +314,9 @@ def _begin(path: Path, host: str) -> Journal:
 
 
 def _resume(path: Path, host: str, opt_out: Path) -> Journal:
-    """Return the erasure of `host` that the file at `path` describes.
+    """Return the erasure of `host` that the file describes; ErasureError otherwise.
 
-    A file that cannot be read is taken for that of any host whose erasure has begun. ErasureError otherwise.
+    A file that cannot be read is taken for that of any host whose erasure has begun.
     """
     try:
         note = msgspec.json.decode(path.read_bytes(), type=Note)

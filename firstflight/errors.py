@@ -12,10 +12,8 @@ from firstflight.checks import check_writable
 from firstflight.settings import Settings
 
 UNWRITABLE = (errno.EACCES, errno.EEXIST, errno.ENOTDIR, errno.EPERM, errno.EROFS)
-"""Error numbers of a folder that cannot be made or written."""
 
 GO_ON = "the same command goes on from there"
-"""Advice after Ctrl-C for commands that keep their finished work."""
 
 AGAIN = 75
 """Exit code of a command that should be run again later: EX_TEMPFAIL of sysexits.h."""
@@ -34,12 +32,10 @@ class Stopped(click.ClickException):
         self._lines = [f"stopped: {message}", *still_running()]  # now: later the settings are not known
 
     def show(self, _file: object = None) -> None:
-        """Print the message, and what still runs."""
         click.echo("\n".join(self._lines), err=True)
 
 
 def still_running() -> Iterator[str]:
-    """Say that the embedded PostgreSQL of the data folder runs on, if it does."""
     settings = _settings()
     if settings is None or settings.database_url is not None:
         return
@@ -55,8 +51,7 @@ def still_running() -> Iterator[str]:
 
 @contextlib.contextmanager
 def one_line(*expected: type[Exception]) -> Iterator[None]:
-    """Report expected errors as one line on standard error with exit code 1;
-    other errors are bugs and pass."""
+    """Report expected errors in one line, with exit code 1; other errors are bugs."""
     try:
         yield
     except expected as exc:
@@ -64,7 +59,7 @@ def one_line(*expected: type[Exception]) -> Iterator[None]:
 
 
 def describe_unwritable(exc: BaseException | None) -> str | None:
-    """Say in the words of `doctor` that the data or cache folder cannot be written, if that is the cause."""
+    """Say in the words of `doctor` that the data or cache folder cannot be written."""
     settings = _settings()
     while settings is not None and exc is not None:
         if isinstance(exc, OSError) and exc.errno in UNWRITABLE and exc.filename is not None:

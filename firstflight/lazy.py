@@ -10,12 +10,13 @@ from typing import Any
 import click
 
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
-"""New objects after which Python looks for cycles of garbage. By its default of 700, a fifth of the time of
-starting and 1 % of a crawler's time are spent on looking, for next to no garbage."""
+"""New objects after which Python looks for cycles. By its default of 700, a fifth of the start and 1 % of a
+crawler's time are spent on looking.
+"""
 
 
 class Imported(UserDict[str, Any]):
-    """Commands by name, given by their places; each is imported when it is looked up."""
+    """Commands by name, given by their places and imported when looked up."""
 
     def __getitem__(self, name: str) -> click.Command:
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
@@ -52,7 +53,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is named; a misspelt one has a suggestion, though none is imported."""
+        """Return the named command, or suggest one, without importing any."""
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as exc:

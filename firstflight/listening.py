@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
 PORT = 8750
-"""Port of the service unless another is asked for."""
 
 BACKLOG = 1024
 """Connections that wait in the kernel to be accepted (listen(2))."""
@@ -25,7 +24,7 @@ class ListenError(Exception):
 
 
 def listen(host: str, port: int, *, stalled_ms: int = STALLED_MS) -> socket.socket:
-    """Return a listening socket; its connections close when the client acknowledges nothing for
+    """Return a listening socket, whose connections close when a client acknowledges nothing for
     `stalled_ms`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -40,7 +39,7 @@ def listen(host: str, port: int, *, stalled_ms: int = STALLED_MS) -> socket.sock
 
 
 def serve_metrics(registry: CollectorRegistry, host: str, port: int) -> Callable[[], None]:
-    """Serve the metrics at /metrics in a thread; returns the function that stops it."""
+    """Serve /metrics in a thread; return what stops it."""
     from prometheus_client import start_http_server  # takes 3 MB, and few processes need it
 
     try:

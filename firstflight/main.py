@@ -29,7 +29,6 @@ COMMANDS = {
 }
 
 MODULES = {"import": "importing"}
-"""Modules of commands whose names are words of Python."""
 
 
 MOVED = {
@@ -37,7 +36,6 @@ MOVED = {
     ("release", "verify"): "verify release",
     ("report", "verify"): "verify report",
 }
-"""Commands by the group in which they are looked for."""
 
 
 class Commands(LazyGroup):
@@ -69,7 +67,6 @@ class Commands(LazyGroup):
             raise click.ClickException(reason) from exc
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
-        """Write the list of commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 

@@ -36,7 +36,7 @@ SITES: dict[str, Callable[[Status], int]] = {
         counted.planned - counted.final - counted.claimed - counted.expired - counted.postponed
     ),
 }
-"""Counts of sites by state; their sum is the number of planned sites."""
+"""Sites by state, which sum to the planned ones."""
 
 COUNTS: dict[str, tuple[str, str]] = {
     "visits": ("visits", "Visits written, attempts included."),
@@ -58,13 +58,12 @@ COUNTS: dict[str, tuple[str, str]] = {
     "network_down_visits": ("network_down", "Visits given back, since our own network was down."),
     "unfiltered_visits": ("unfiltered", "Visits made without the address guard."),
 }
-"""Field of Status and description, by metric."""
 
 
 def gauge(
     name: str, text: str, samples: Iterable[tuple[Sequence[str], float | None]], *, labels: Sequence[str] = ()
 ) -> Metric:
-    """Return a metric of values by the values of their labels; an unknown value has no sample."""
+    """Return a metric; an unknown value has no sample."""
     family = GaugeMetricFamily(f"firstflight_{name}", text, labels=labels)
     for label_values, value in samples:
         if value is not None:
@@ -73,7 +72,7 @@ def gauge(
 
 
 def newest_timestamp(what: str, at: float | None) -> Metric:
-    """Return the time of the newest thing of a kind; 0 if there is none."""
+    """Return the newest time; 0 if there is none."""
     name, text = f"newest_{what}_timestamp_seconds", f"Time of the newest {what}; 0 if there is none."
     return gauge(name, text, [((), at or 0)])
 
@@ -140,13 +139,12 @@ def crawl_metrics(statuses: Sequence[tuple[Crawl, Status]]) -> Iterator[Metric]:
 
 
 class Gate(Collector):
-    """The bounds of the gate, as crawlers last reported them, and the result when it last ran."""
+    """Bounds of the gate as crawlers last reported them, and the last result."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def collect(self) -> Iterable[Metric]:
-        """Yield the bounds of every open crawl, and of the crawl that was sealed last."""
         shown = list(self._shown())
         shares = [((crawl.crawl, bound.name), bound.share) for crawl in shown for bound in crawl.bounds]
         yield gauge("crawl_gate_share", "Present value of a bound.", shares, labels=["crawl", "bound"])
@@ -173,7 +171,6 @@ class Data(Collector):
         self._settings = settings
 
     def collect(self) -> Iterable[Metric]:
-        """Yield free and whole size of the disk, and the newest release, report and backup."""
         if self._settings.data_dir.is_dir():
             disk = shutil.disk_usage(self._settings.data_dir)
             for name, size in (("free", disk.free), ("size", disk.total)):

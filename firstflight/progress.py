@@ -29,12 +29,12 @@ DEFAULT_BOUNDS = Bounds()
 
 EVERY_S = 15.0
 AT_MOST = 0.05
-"""Upper limit of the share of time spent counting; a large crawl is counted less often."""
+"""Largest share of time spent counting; a large crawl is counted less often."""
 
 
 @contextlib.asynccontextmanager
 async def keep_progress(engine: Engine, crawl: Crawl, folder: Path) -> AsyncIterator[None]:
-    """Write progress at the start, at intervals and at the end. A failed write does not stop the crawl."""
+    """Write progress at the start, at intervals and at the end; a failed write does not stop the crawl."""
     telling = asyncio.create_task(repeat(functools.partial(_write_now, engine, crawl, folder)))
     try:
         yield
@@ -50,7 +50,6 @@ async def repeat(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """Call `tell` at intervals until cancelled."""
     while True:
         began = clock()
         await asyncio.to_thread(tell)
@@ -65,7 +64,6 @@ def _write_now(engine: Engine, crawl: Crawl, folder: Path) -> None:
 def measure_progress(
     connection: Connection, crawl: Crawl, folder: Path, *, bounds: Bounds = DEFAULT_BOUNDS
 ) -> Progress:
-    """Count how far a crawl is, in the database and on the disk of `folder`."""
     counted = count_status(connection, crawl)
     while not folder.exists():
         folder = folder.parent
@@ -96,7 +94,7 @@ def measure_progress(
 def write_gated(
     connection: Connection, crawl: Crawl, folder: Path, *, bounds: Bounds, wrong: Sequence[str]
 ) -> None:
-    """Write the progress with what the gate said; nothing if the folder cannot be written to."""
+    """Write the progress with the gate's verdict, where the folder can be written."""
     progress = measure_progress(connection, crawl, folder, bounds=bounds)
     with contextlib.suppress(OSError):
         gated = Gated(at=progress.at, failures=tuple(wrong))
@@ -104,7 +102,6 @@ def write_gated(
 
 
 def write_sealed(connection: Connection, crawl: Crawl, folder: Path) -> None:
-    """Write the last progress of a sealed crawl, with what the gate said before."""
     progress = measure_progress(connection, crawl, folder)
     for before in read_progress(folder):
         if before.crawl == progress.crawl and before.gated is not None:

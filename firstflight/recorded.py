@@ -23,7 +23,6 @@ def write_content(
     reason: str | None,
     recorded_by: tuple[Author, ...] = (),
 ) -> Built:
-    """Make the release of a content by the operator's authors, signed; raises ReleaseError."""
     return write_imported(
         content.tables,
         content.recording,
@@ -45,14 +44,12 @@ def import_pages(
     version: int | None = None,
     reason: str | None = None,
 ) -> Built:
-    """Make the release of a recorded set; raises RecordingError or ReleaseError."""
     return write_pages(settings, read_set(folder), version=version, reason=reason)
 
 
 def write_pages(
     settings: Settings, content: Content, *, version: int | None = None, reason: str | None = None
 ) -> Built:
-    """Make the release of a recorded set's content; raises ReleaseError."""
     recorder = content.recording["recorder"]
     return write_content(
         settings,
@@ -64,10 +61,9 @@ def write_pages(
 
 
 def import_once(settings: Settings, folder: Path = SETS[AUGUST_2025]) -> Built:
-    """Make the release of a recorded set unless there is one of this content and method.
+    """Make the release of a set unless one of this content and method is there.
 
-    A release by an older method stays, and a new version is made beside it.
-    Raises RecordingError or ReleaseError.
+    An older method's stays, with a new version beside it. RecordingError or ReleaseError.
     """
     content = read_set(folder)
     (crawl,) = content.tables["crawl"]
@@ -94,9 +90,9 @@ def read_files(
     progress: Callable[[], object] = lambda: None,
     refused: Callable[[str], object] = lambda _: None,
 ) -> list[File]:
-    """Read the files that have a page; RecordingError if none has, and with `strict` if one has not.
+    """Read the files that have a page; RecordingError if none has, or, with `strict`, one has not.
 
-    `progress` is called after each file, and `refused` with the reason for each that is left out.
+    `progress` is called after each file, `refused` with the reason for one that is left out.
     """
     files = []
     for path in paths:
@@ -122,10 +118,10 @@ def import_files(
     reason: str | None = None,
     month: str | None = None,
 ) -> list[Built]:
-    """Make a release of the files of each month, as `content_of` has it.
+    """Make a release of each month's files, as `content_of` has it.
 
-    Raises RecordingError or ReleaseError. `stated` has id, device, vantage, source and licence of the data
-    set. `month` is that of files that have no date.
+    RecordingError or ReleaseError. `stated` has id, device, vantage, source and licence; `month` is for files
+    without a date.
     """
     contents = []
     for recorded_in, group in group_by_month(files).items():
@@ -138,8 +134,7 @@ def import_files(
 
 
 def refuse_other_data(root: Path, content: Content) -> None:
-    """Raise ReleaseError if the release's name is taken by another data set,
-    which no version of this one may supersede."""
+    """Raise ReleaseError if another data set has the name, which this one may not supersede."""
     (crawl,) = content.tables["crawl"]
     name = name_in(crawl)
     existing = next((release for release in releases(root) if release.crawl == name), None)

@@ -23,11 +23,10 @@ class HeldPartitions:
 
     crawl: str
     bytes: int
-    """Size of the partitions on the server's disk, with their indexes, in bytes."""
+    """With their indexes, on the server's disk."""
 
 
 def list_held(connection: Connection) -> list[HeldPartitions]:
-    """Return every sealed crawl whose large partitions are attached, by name."""
     kept = []
     for crawl in crawls(connection):
         partitions = [
@@ -46,7 +45,7 @@ def list_held(connection: Connection) -> list[HeldPartitions]:
 
 
 def is_older(crawl: str, *, months: int, month: str) -> bool:
-    """Return whether the crawl's month is more than `months` months before `month`.
+    """Return whether a crawl is over `months` months before `month`.
 
     >>> [is_older(crawl, months=2, month="2027-01") for crawl in ("2026-10.a.b.c.d", "2026-11.a.b.c.d")]
     [True, False]
@@ -59,10 +58,7 @@ def is_older(crawl: str, *, months: int, month: str) -> bool:
 
 
 def detach(engine: Engine, releases: Path, name: str) -> list[str]:
-    """Detach a crawl's large partitions and return their names.
-
-    Raises RetentionError unless its release verifies.
-    """
+    """Detach a crawl's large partitions; return their names. RetentionError unless its release verifies."""
     with engine.connect() as connection:
         crawl = find_crawl(connection, name)
         partitions = attached_partitions(connection, crawl.id)

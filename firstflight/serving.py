@@ -31,49 +31,46 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 CONNECTIONS = 2048
-"""Upper limit of open connections, if there are enough descriptors; more wait in the kernel's queue."""
+"""Most open connections, if there are descriptors; more wait in the kernel's queue."""
 
 DESCRIPTORS_EACH = 2
 """Descriptors of a connection: its own, and that of the file that it sends."""
 
 DESCRIPTORS_KEPT = 128
-"""Descriptors reserved for queries, other sockets and the interpreter."""
 
 CLIENT_SHARE = 0.25
 """Largest share of the connections that one client holds; beyond it, its oldest are closed."""
 
 READ_BYTES = 64 * 1024
-"""Upper limit of what is read of a request line and header section. The application refuses a long one with
-a problem (`api.http.hosts`); above this limit, and above a hundred fields, granian answers by itself: 431, or
-414 for the request line alone, without a body. No option of granian's gives it one."""
+"""Most that is read of a request line and header section. The application refuses a long one with a problem
+(`api.http.hosts`); above this, and a hundred fields, granian answers by itself with 431, or 414 for the line
+alone, without a body. It has no option for one.
+"""
 
 HEADER_TIMEOUT_S = 10.0
 """Time limit for a complete header section, and for an idle connection."""
 
 STOP_S = 5
-"""Time limit for responses in progress when the server stops."""
 
 LIBRARIES = {
     "OPENBLAS_NUM_THREADS": "1",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "DUCKDB_JE_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0",
 }
-"""Settings of libraries, which they read when they are loaded.
+"""Settings of libraries, read when they are loaded.
 
-By default pyarrow and DuckDB each keep what memory they once used in an allocator of their own: together 20
-MB after the first stream of rows. numpy multiplies matrices with as many threads as there are cores, which
-for the small ones of intervals wait for each other ten times as long as one thread computes.
+By default pyarrow and DuckDB each keep the memory that they once used: 20 MB after the first stream of rows.
+numpy's threads wait for each other at the small matrices of intervals, ten times as long as one thread
+computes.
 """
 
 NEEDLESS = frozenset({"pandas", "pyarrow._s3fs", "pyarrow._gcsfs", "pyarrow._azurefs", "pyarrow._hdfs"})
-"""Modules that pyarrow imports wherever they are installed: pandas, which takes 43 MB,
-and clients of cloud storage, which take 5 MB."""
+"""What pyarrow imports wherever it is installed: pandas, 43 MB, and clients of cloud storage, 5 MB."""
 
 MOST_DESCRIPTORS = Path("/proc/sys/fs/nr_open")
 """The most descriptors that the kernel lets a process have (proc(5))."""
 
 PR_SET_PDEATHSIG = 1
-"""linux/prctl.h"""
 
 
 class _Without(importlib.abc.MetaPathFinder):
@@ -99,7 +96,7 @@ class _Server(MPServer):
 
 
 def raise_connection_limit() -> int:
-    """Raise the limit of descriptors to the hard limit, and return how many connections that allows."""
+    """Raise the limit of descriptors to the hard limit; return the connections that it allows."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = int(MOST_DESCRIPTORS.read_text(encoding="ascii"))
     soft = most if hard == resource.RLIM_INFINITY else min(hard, most)
@@ -114,8 +111,9 @@ def serve(
     header_timeout_s: float = HEADER_TIMEOUT_S,
     proxies: Sequence[str] = (),
 ) -> None:
-    """Serve the ASGI application that `load` creates in the worker process, until stopped; `proxies` are
-    addresses and networks of proxies that may name the client."""
+    """Serve the application that `load` creates in the worker process, until stopped; `proxies` may name the
+    client.
+    """
 
     most = raise_connection_limit()
 

@@ -25,7 +25,6 @@ class Settings:
     database_url: str | None
     """A PostgreSQL server; None for the embedded one in the data folder."""
     chromium: Path
-    """Chromium's headless shell."""
     commit: str | None = None
     """The commit of the code in an image, which has no git."""
     contact_url: str | None = None
@@ -77,24 +76,22 @@ class Settings:
 
     @property
     def allowed_signers(self) -> Path:
-        """The list of allowed signers, in the format of ssh-keygen(1)."""
+        """List of allowed signers, in the format of ssh-keygen(1)."""
         return self.signers or self.data_dir / "allowed_signers"
 
     @property
     def signer(self) -> Signer | None:
-        """The signer; None without a key."""
         if self.signing_key is None:
             return None
         return Signer(key=self.signing_key, allowed_signers=self.allowed_signers)
 
     def check_signer(self) -> None:
-        """Raise SigningFailed if there is a key that cannot sign: before the work rather than after it."""
         if self.signer is not None:
             self.signer.check()
 
     @property
     def authors(self) -> tuple[Author, ...]:
-        """Authors of new releases; empty without a CITATION.cff. Raises ReleaseError if it cannot be used."""
+        """Authors of new releases; empty without a CITATION.cff; ReleaseError if it cannot be used."""
         # Imported here: `doctor` reads the settings where a library is missing.
         from releases.citation.authors import authors_in
 
@@ -109,7 +106,6 @@ class Settings:
 
     @property
     def outside(self) -> Path:
-        """Folder of imported points of outside series."""
         return self.data_dir / "outside"
 
     @property
@@ -118,7 +114,6 @@ class Settings:
 
     @property
     def shelf(self) -> "Shelf":
-        """The folder of fetched site lists, with the servers that they come from."""
         # Imported here: `doctor` reads the settings where a library is missing.
         from crawler.sites.fetch import Shelf
 
@@ -126,24 +121,21 @@ class Settings:
 
     @property
     def populations(self) -> Path:
-        """Folder of fetched populations of networks."""
         return self.data_dir / "populations"
 
     @property
     def opt_out(self) -> Path:
-        """Sites that asked not to be visited, where the operator keeps them."""
         return self.data_dir / "opt-out.txt"
 
     @property
     def progress(self) -> Path:
-        """Folder of the progress of crawls, one file a crawl."""
         return self.data_dir / "progress"
 
     @property
     def replays(self) -> Path:
-        """Folder of replays, one folder a crawl and what was asked.
+        """Folder of replays, one a crawl and what was asked.
 
-        Raises click.ClickException if replays lie as an earlier version of firstflight put them.
+        click.ClickException if an earlier firstflight's lie there.
         """
         folder, decisions = self.data_dir / "replays", self.data_dir / "decisions"
         if decisions.is_dir() and any(decisions.iterdir()):
@@ -160,7 +152,6 @@ class Settings:
 
     @property
     def backcast(self) -> Path:
-        """Folder of the back-cast that validates the replay and the rule."""
         return self.data_dir / "backcast"
 
     @property
@@ -173,8 +164,7 @@ class Settings:
 
 
 def from_environment() -> Settings:
-    """Return settings from FIRSTFLIGHT_DATA_DIR, _CACHE_DIR, _DATABASE_URL and so on, a variable each,
-    or their defaults."""
+    """Return settings from FIRSTFLIGHT_DATA_DIR and so on, a variable each, or their defaults."""
     root = os.geteuid() == 0  # never below root's home: the embedded PostgreSQL would open it to others
     home = Path.home()
 
@@ -188,7 +178,7 @@ def from_environment() -> Settings:
         return tuple(os.environ.get(name, "").replace(",", " ").split())
 
     def secret(name: str) -> str | None:
-        """Return a variable's value, or the content of the file that the variable with _FILE names."""
+        """Return a variable's value, or the content of the file that its _FILE names."""
         if os.environ.get(name):
             return os.environ[name]
         file = Path(os.environ.get(f"{name}_FILE") or os.devnull)
@@ -223,9 +213,6 @@ def from_environment() -> Settings:
 
 
 def _key(path: Path | None) -> Path | None:
-    """Return the path of the signing key.
-
-    None for an empty file, which a stack without a key mounts in its place.
-    """
+    """Return None for an empty file, which a stack without a key mounts."""
     is_empty = path is not None and path.is_file() and path.stat().st_size == 0
     return None if is_empty else path

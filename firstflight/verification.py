@@ -33,12 +33,10 @@ from storage.signatures import Signature, state
 from storage.sums import broken_sums, find_misstated, manifest_of, sums_of
 
 FolderKind = Literal["stage", "part", "report", "withdrawal", "erratum"]
-"""Kind of content of a folder with checksums."""
 
 Kind = Literal["erasure", "database", "release", "population"] | FolderKind
 
 What = Literal["database", "release", "replay", "report", "erratum", "population"]
-"""A kind of stored things that can be verified by itself."""
 
 WHATS: tuple[What, ...] = get_args(What)
 
@@ -54,11 +52,9 @@ class Item:
     name: str
     state: Literal["ok", "damaged", "withdrawn"]
     said: str
-    """The evidence, in a line."""
     signature: str | None = None
     """State of the signature (storage.signatures.Signature); None where signatures do not apply."""
     checks: tuple[Check, ...] = ()
-    """The checks of a release or of a crawl in the database, in their order."""
 
     def __str__(self) -> str:
         verdict = "ok" if self.state == "ok" else self.state.upper()
@@ -68,14 +64,14 @@ class Item:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Verification:
-    """The verification of one stored thing; calling it returns a verdict, whatever the state of the thing."""
+    """The verification of a stored thing; calling it returns a verdict, whatever its state."""
 
     kind: Kind
     name: str
     judge: Callable[[], Item]
 
     def __call__(self) -> Item:
-        """Verify it. What cannot be read is damaged, and does not keep anything else from being verified."""
+        """Verify it; what cannot be read is damaged, and keeps nothing else from being verified."""
         try:
             item = self.judge()
         except DAMAGE as exc:
@@ -92,7 +88,7 @@ def _unreadable(kind: Kind, name: str, exc: BaseException) -> Item:
 
 
 def _printable(text: str) -> str:
-    r"""Escape control characters and stray bytes, which the name of a file may hold.
+    r"""Escape control characters and stray bytes.
 
     >>> _printable("two\nlines.csv")
     'two\\nlines.csv'
@@ -103,9 +99,9 @@ def _printable(text: str) -> str:
 def list_verifications(
     settings: Settings, engine: Engine | None, *, what: What | None = None, name: str | None = None
 ) -> list[Verification]:
-    """Return a verification of each stored thing; those of the database only with an engine.
+    """Return a verification of each stored thing, in the database only with an engine.
 
-    `what` and `name` select: everything of a kind, or what the name names whole or by its first parts.
+    `what` selects a kind, `name` what it names whole or by its first parts.
     """
     versions = list(iter_versions(settings.releases))
     errata = settings.releases / ERRATA
@@ -128,7 +124,7 @@ def list_verifications(
 
 
 def _list_readable(kind: Kind, place: Path | str, listing: Iterable[Verification]) -> Iterator[Verification]:
-    """Yield a listing; a place that cannot be listed is itself a verification that fails."""
+    """Yield a listing; a place that cannot be listed is a verification that fails."""
     try:
         if isinstance(place, Path) and os.path.lexists(place) and not place.is_dir():
             raise NotADirectoryError(f"{place} is no folder")
@@ -170,10 +166,9 @@ def _list_folders_of(
     folders: Iterable[tuple[FolderKind, str, Path]],
     versions: Iterable[Release | Damaged | Withdrawn],
 ) -> Iterator[Verification]:
-    """Yield the verification of each folder with checksums; `versions` are those that it may have been
-    made from.
+    """Yield the verification of each folder; `versions` may be what it was made from.
 
-    A version whose SHA256SUMS is damaged says nothing about what was made from it.
+    One whose SHA256SUMS is damaged says nothing about that.
     """
     sound = (
         version for version in versions if isinstance(version, Release) and not find_misstated(version.path)
@@ -192,8 +187,7 @@ def _list_populations(folder: Path) -> Iterator[Verification]:
 
 
 def list_stored_folders(settings: Settings) -> Iterator[tuple[FolderKind, str, Path]]:
-    """Return stages of replays, their parts, versions of reports, notices of withdrawal and errata of
-    releases: kind, name and folder, in the order of their names."""
+    """Yield kind, name and folder of all with checksums, in the order of names."""
     return itertools.chain(_list_stages(settings), _list_reports(settings), _list_errata(settings))
 
 
@@ -225,7 +219,6 @@ def _list_folders(above: Path) -> list[Path]:
 
 
 def judge_crawl(engine: Engine, crawl: Crawl) -> Item:
-    """Check one crawl in the database for what constraints cannot hold."""
     with engine.connect() as connection:
         checks = tuple(
             Check(invariant.name, not invariant.offenders, f"{invariant.offenders:,} against it")
@@ -258,9 +251,8 @@ def judge_version(
 def judge_folder(
     kind: FolderKind, name: str, folder: Path, releases: Mapping[tuple[str, int], str], allowed_signers: Path
 ) -> Item:
-    """Check a folder by its sums and by the checksum of the release that it was made from.
-
-    `releases` has the checksums of the releases that are there, by crawl and version.
+    """Check a folder by its sums and the checksum of the release it was made from, one of `releases` by crawl
+    and version.
     """
     if broken := broken_sums(folder):
         wrong = [f"missing, or not as SHA256SUMS says: {', '.join(broken)}"]
@@ -274,7 +266,6 @@ def judge_folder(
 
 
 def judge_population(folder: Path, name: str) -> Item:
-    """Check a population of networks in the data folder against its checksums."""
     try:
         networks = len(check_population(folder, name).profiles)
     except PopulationError as exc:
@@ -286,8 +277,7 @@ def judge_population(folder: Path, name: str) -> Item:
 def find_misplacement(
     kind: FolderKind, name: str, folder: Path, releases: Mapping[tuple[str, int], str]
 ) -> Iterator[str]:
-    """Yield the reason why a sound folder is in the wrong place, such as beside another release than its
-    own."""
+    """Yield why a sound folder is in the wrong place, as beside another release than its own."""
     manifest = manifest_of(folder)
     if kind in ("report", "withdrawal") and (stated := _read_stated(manifest)) != name.replace(EDITION, ""):
         yield f"it is the {kind} of {stated}"
@@ -304,7 +294,6 @@ def find_misplacement(
 
 
 def _other_releases(folder: Path, releases: Mapping[tuple[str, int], str]) -> Iterator[str]:
-    """Yield the reasons why an erratum is not one of the releases that are there."""
     try:
         concerned = read_erratum(folder).releases
     except ErratumError as exc:
@@ -316,7 +305,7 @@ def _other_releases(folder: Path, releases: Mapping[tuple[str, int], str]) -> It
 
 
 def _read_stated(manifest: Mapping[str, Any]) -> str:
-    """Return the year and version that the manifest of a report or of its withdrawal states."""
+    """Return the year and version of a report's, or a withdrawal's, manifest."""
     match manifest:
         case {"year": year, "version": version} | {"year": year, "publication": {"version": version}}:
             return f"{year} v{version}"

@@ -37,41 +37,35 @@ from storage.report_versions import put_editions, report_versions
 from storage.steps import Step, remove_steps, write_steps
 
 READY_WITHIN_S = 60
-"""Time limit for the local web and the service to start; they take one or two seconds on an idle machine."""
+"""Seconds for the local web and the service, which start in one or two on an idle machine."""
 
 MARKER = ".firstflight-demo"
-"""File that marks a demo's folder, which the next demo may delete."""
+"""File that marks a folder which the next demo may delete."""
 
 EDITIONS = Path(__file__).parents[2] / "editions"
-"""Editions of the repository; not there in an installed wheel."""
+"""Not there in an installed wheel."""
 
 RECORDED_PAGES = "20"
-"""Recorded pages that are replayed by default: the fewest that the rule decides on."""
+"""The fewest recorded pages that the rule decides on."""
 
 FEW_PAGES = 2
-"""Pages of each other crawl than this month's: few, since these only stand beside this month,
-and nothing is replayed of them."""
+"""Pages of crawls that only stand beside this month's."""
 
 SERVING = "serving "
-"""Beginning of what `firstflight serve` prints when it has its port."""
 
 INSTALLING, PERCENT = "debian.lock", "debian.percent"
-"""Files of the cache: scripts/setup locks one while it installs Debian packages; one says how far it is."""
+"""Files of the cache: scripts/setup locks one while it installs packages; one says how far it is."""
 
 AT_LEAST_ONE = click.IntRange(min=1)
 
 
 LOG = "log"
-"""File with the commands of the demo and all that they print."""
 
 LINES_SHOWN = 10
-"""Last lines of the log that are shown of a command that failed."""
 
 LOOKED_AT_EVERY_S = 0.5
-"""Interval of checks of a running command, in seconds."""
 
 ENDS_WITHIN_S = 30
-"""Time limit for a command to end after Ctrl-C."""
 
 BUNDLED_WEB = {
     "recorded": "the pages that the edition was measured on",
@@ -83,30 +77,24 @@ BUNDLED_WEB = {
     "report": "the report",
     "verify": "a check of everything that is stored",
 }
-"""Steps of a demo of the bundled web, in their order."""
 
 RECORDED_WEB = {
     "release": "recorded pages of all years as releases, and a check",
     **{name: BUNDLED_WEB[name] for name in ("packages", "lab", "replay", "report", "verify")},
 }
-"""Steps of a demo of recorded pages, in their order."""
 
 COMMANDS = (
     *("importing.pages", "crawl.plan", "crawl.run", "crawl.end", "database", "list", "localweb", "release"),
     *("replay.run", "report.build", "verify"),
 )
-"""Modules of the commands that a demo runs, which are imported once for all."""
 
 
 Count = Callable[[], Reached | None]
-"""Function that returns how far a part is; None while that is not known."""
 
 CLEARED = "\r\033[K"
-"""Goes back to the beginning of a terminal's line, and clears it."""
 
 
-def no_count() -> None:
-    """Return no count, for a part whose length is unknown."""
+def no_count() -> None: ...
 
 
 class StepFailed(click.ClickException):
@@ -114,11 +102,10 @@ class StepFailed(click.ClickException):
 
 
 class DemoRun:
-    """Runs firstflight's commands in a data folder of their own, writes their output to a log, and shows
-    their progress."""
+    """Runs firstflight's commands in a data folder of their own, with a log and their progress."""
 
     def __init__(self, data_dir: Path, cache: Path, steps: Mapping[str, str] = BUNDLED_WEB) -> None:
-        """Use `data_dir`, and always the embedded PostgreSQL: a demo must not write to an operator's."""
+        """Use the embedded PostgreSQL: a demo must not write to an operator's."""
         self.log = data_dir / LOG
         self.cache = cache
         self.environment = {
@@ -141,13 +128,12 @@ class DemoRun:
         return [sys.executable, "-m", "firstflight", *arguments]
 
     def note(self, name: str, **facts: Any) -> None:  # noqa: ANN401  # fields of a step
-        """Write the progress of a step, for the pages of the service."""
         self._steps[name] = dataclasses.replace(self._steps[name], **facts)
         write_steps(self._progress, [*self._steps.values()])
 
     @contextlib.contextmanager
     def part(self, name: str, count: Count = no_count) -> Iterator[None]:
-        """Show on one line what the block does, its progress, and at the end the time that it took."""
+        """Show on a line what the block does, its progress, and its time."""
         for skipped in itertools.takewhile(name.__ne__, [*self._steps]):
             if self._steps[skipped].seconds is None:
                 del self._steps[skipped]
@@ -170,7 +156,7 @@ class DemoRun:
         return lambda: Reached(done=self._ended, total=total, unit="commands")
 
     def bars(self, unit: str, total: int | None = None) -> Count:
-        """Count what the bars of commands count in `unit`; of so many, or of what the one bar says."""
+        """Count what commands count in `unit`; of so many, or of what the one bar says."""
 
         def count() -> Reached | None:
             reached = read_bar(self._bar)
@@ -183,7 +169,6 @@ class DemoRun:
         return count
 
     def look(self) -> None:
-        """Show the progress of the part, and of the kernel that is compiled meanwhile."""
         if reached := self._count():
             self._first = self._first or reached
             elapsed_s = time.monotonic() - self._began
@@ -198,14 +183,13 @@ class DemoRun:
             click.echo(f"{CLEARED}{self._steps[self._name]}", nl=False, err=True)
 
     def count_compiled(self) -> Reached:
-        """Count the compiled files of the replay's kernel, whichever process compiles it."""
+        """Count the compiled files of the kernel, whichever process compiles it."""
         return Reached(
             done=kernel.count_compiled(self.cache / kernel.FOLDER), total=kernel.FILES, unit="files"
         )
 
     def wait_for_packages(self) -> None:
-        """Wait for scripts/setup, which holds a lock while it installs Debian packages, and writes how many
-        percent of them are there."""
+        """Wait for scripts/setup, which holds a lock while it installs Debian packages."""
         with contextlib.suppress(FileNotFoundError), (self.cache / INSTALLING).open() as lock:
             if kernel.try_lock(lock):
                 return
@@ -215,7 +199,6 @@ class DemoRun:
                     time.sleep(LOOKED_AT_EVERY_S)
 
     def step(self, *arguments: str) -> None:
-        """Run one command to its end; what it prints goes to the log."""
         self._bar.unlink(missing_ok=True)
         with self._begun(arguments) as process:
             while process.is_alive():
@@ -233,7 +216,7 @@ class DemoRun:
 
     @contextlib.contextmanager
     def _begun(self, arguments: Sequence[str]) -> Iterator[ForkProcess]:
-        """Start a command; Ctrl-C reaches it once, not a second time through the terminal."""
+        """Start a command; Ctrl-C reaches it once, not again through the terminal."""
         with self.log.open("a", encoding="utf-8") as log:
             log.write(f"$ firstflight {' '.join(arguments)}\n")
         process = get_context("fork").Process(
@@ -251,7 +234,6 @@ class DemoRun:
 
     @contextlib.contextmanager
     def local_web(self, state: Path, pages: str | None) -> Iterator[None]:
-        """Serve the bundled web by another process for the length of the block."""
         state.unlink(missing_ok=True)
         chosen = () if pages is None else ("--pages", pages)
         with self._begun(("localweb", "serve", "--mode", "recorded", "--state", str(state), *chosen)) as web:
@@ -266,7 +248,6 @@ class DemoRun:
 
     @contextlib.contextmanager
     def served(self, host: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
-        """Serve the data folder by another process for the length of the block."""
         self.note(next(iter(self._steps)))  # the service is told that there is something to come
         call = [*END_WITH_PARENT, *self.command("serve", "--host", host, "--port", str(port))]
         with (
@@ -282,8 +263,7 @@ class DemoRun:
                 service.terminate()
 
     def _await_service(self, service: subprocess.Popen[bytes], host: str, port: int) -> None:
-        """Wait for the first answer of the service, which must first say that it has the port: another
-        program may have it."""
+        """Wait for an answer of the service, once it has the port, which another program may have."""
         deadline = time.monotonic() + READY_WITHIN_S
         while SERVING not in (log := self.log.read_text(encoding="utf-8")):
             if service.poll() is not None or time.monotonic() > deadline:
@@ -294,7 +274,6 @@ class DemoRun:
             connection.getresponse()
 
     def end(self) -> None:
-        """Remove the progress that the service shows."""
         remove_steps(self._progress)
 
     def stop(self) -> None:
@@ -302,21 +281,20 @@ class DemoRun:
 
     @property
     def shown_by(self) -> str:
-        """The command that serves what the demo has made, to be pasted into a shell."""
+        """The command, for a shell, that serves what the demo has made."""
         names = ("FIRSTFLIGHT_DATA_DIR", "FIRSTFLIGHT_LAB")
         values = (f"{name}={shlex.quote(self.environment[name])}" for name in names)
         return " ".join((*values, program(), "serve"))
 
 
 def read_percent(file: Path) -> Reached | None:
-    """Return the percentage of packages that are installed; None while nobody has written it."""
     with contextlib.suppress(OSError, ValueError):
         return Reached(done=int(file.read_text(encoding="ascii")), total=100, unit="%")
     return None
 
 
 def seconds_left(first: Reached, now: Reached, *, elapsed_s: float) -> int | None:
-    """Return the estimated seconds left at the pace so far; None if unknown.
+    """Return the estimate at the pace so far; None if unknown.
 
     >>> first, now = Reached(done=10, total=40, unit="loads"), Reached(done=20, total=40, unit="loads")
     >>> seconds_left(first, now, elapsed_s=5), seconds_left(first, first, elapsed_s=5)
@@ -327,13 +305,11 @@ def seconds_left(first: Reached, now: Reached, *, elapsed_s: float) -> int | Non
 
 
 def import_commands() -> None:
-    """Import the modules of a demo's commands once, for the processes that are forked to run them."""
     for name in COMMANDS:
         importlib.import_module(f"firstflight.commands.{name}")
 
 
 def run_command(arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
-    """Run a command in this forked process; all its output goes to the log."""
     from firstflight.main import main
 
     os.setsid()
@@ -346,14 +322,13 @@ def run_command(arguments: Sequence[str], environment: Mapping[str, str], log: P
 
 
 def interrupt(process: ForkProcess) -> None:
-    """End a command as Ctrl-C does, and wait until it has cleaned up."""
     if process.pid is not None and process.is_alive():
         os.kill(process.pid, signal.SIGINT)
         process.join(ENDS_WITHIN_S)
 
 
 def program() -> str:
-    """Return the name by which a shell finds `firstflight`: its path where it is not on PATH."""
+    """Return the name by which a shell finds `firstflight`."""
     started = Path(sys.argv[0])
     if started.name != "firstflight" or not started.is_file():
         return f"{shlex.quote(sys.executable)} -m firstflight"
@@ -363,7 +338,7 @@ def program() -> str:
 
 
 def fresh_folder(folder: Path) -> Path:
-    """Empty the folder of an earlier demo, after stopping its database; refuse any other folder."""
+    """Empty an earlier demo's folder, after stopping its database; refuse any other."""
     marker = folder / MARKER
     if folder.exists():
         if not marker.exists() and any(folder.iterdir()):
@@ -487,8 +462,7 @@ def command(
 
 
 def result(line: DemoRun, report: Path, *, seconds: float, port: int) -> list[str]:
-    """State what the demo made, in five lines; the last are the command that shows it and the address to
-    open."""
+    """Return five lines; the last are the command that shows the demo and the address to open."""
     facts = json.loads((report / "report.json").read_text(encoding="utf-8"))
     answers = (facts["answer"], facts["verdict"])
     return [
@@ -501,14 +475,13 @@ def result(line: DemoRun, report: Path, *, seconds: float, port: int) -> list[st
 
 
 def wait_for(service: subprocess.Popen[bytes]) -> None:
-    """Wait until the service ends, or end it on Ctrl-C."""
     with contextlib.suppress(KeyboardInterrupt):
         if code := service.wait():
             raise StepFailed(f"`firstflight serve` ended with exit code {code}")
 
 
 def run(line: DemoRun, *, pages: str | None, browsers: int, months: int, sizes: Sequence[str]) -> str:
-    """Run every step, from the list to the report; the report's year. `sizes` are options of the replay."""
+    """Run every step; return the report's year. `sizes` are options of the replay."""
     months_in_order = months_until(datetime.datetime.now(datetime.UTC).date(), months)
     *earlier, last = (CrawlName(month=month, kind="localweb") for month in months_in_order)
     beside = [last.year_before, dataclasses.replace(last, device="mobile")]
@@ -547,7 +520,7 @@ def run(line: DemoRun, *, pages: str | None, browsers: int, months: int, sizes: 
 
 
 def months_until(day: datetime.date, count: int) -> list[str]:
-    """Return the month of a day and those before it, the earliest first.
+    """Return months up to a day's, the earliest first.
 
     >>> months_until(datetime.date(2026, 2, 3), 3)
     ['2025-12', '2026-01', '2026-02']
@@ -557,9 +530,9 @@ def months_until(day: datetime.date, count: int) -> list[str]:
 
 
 def run_recorded(line: DemoRun, *, pages: str, sizes: Sequence[str]) -> str:
-    """Run every step on the recorded pages, from the import to the report; the report's year.
+    """Run every step on the recorded pages; return the report's year.
 
-    The sets of other years are imported for the page that shows them beside each other.
+    Sets of other years are for the page that shows them beside each other.
     """
     month = read_source(SETS[AUGUST_2025]).month
     with line.part("release"):
@@ -571,7 +544,6 @@ def run_recorded(line: DemoRun, *, pages: str, sizes: Sequence[str]) -> str:
 
 
 def replay(line: DemoRun, *options: str) -> None:
-    """Replay the pages, once the lab is built, by this process or another."""
     try:
         guest_process.locate(line.cache)
     except ReplayError:
@@ -582,10 +554,7 @@ def replay(line: DemoRun, *options: str) -> None:
 
 
 def end(line: DemoRun, month: str, *crawl: str) -> str:
-    """Build the report of a month's year and check everything; the year.
-
-    `crawl` is an option of the report.
-    """
+    """Build the report of a month's year and check everything; return the year. `crawl` is an option."""
     with line.part("report", line.bars("figures")):
         line.step("report", "build", "--year", month[:4], *crawl)
     with line.part("verify", line.bars("items")):

@@ -56,7 +56,6 @@ def list_pages(mode: str, as_json: bool) -> None:
 
 
 def describe_page(played: Played) -> str:
-    """Return a page as one line of text, below HEADING."""
     page = played.page
     return (
         f"{page.site + SUFFIX:<32} {len(page.objects):>7} {len(page.hosts):>5} "

@@ -10,7 +10,6 @@ import click
 from storage.year import SERIES
 
 MOST_CHARACTERS = 1000
-"""Upper limit of a statement that readers are shown."""
 
 
 class Pattern(click.ParamType[str]):
@@ -64,5 +63,5 @@ REASON = click.option(
 
 
 def show(facts: object, *, as_json: bool, lines: Iterable[str]) -> None:
-    """Print facts as JSON, or the lines of text that say the same."""
+    """Print facts as JSON, or as lines."""
     click.echo(json.dumps(facts, indent=2, default=str) if as_json else "\n".join(lines))

@@ -175,7 +175,6 @@ def draw(settings: Settings, *, population_id: str, output: Path) -> None:
 
 
 def describe_population(population: StoredPopulation) -> str:
-    """Return a population as one line of text, with its medians and how well it follows its source."""
     medians = [
         population.percentiles[name]["source"][population.percentiles["percents"].index(50)] for name in NAMES
     ]
@@ -190,8 +189,7 @@ NAMES = ("bandwidth_mbps", "rtt_ms")
 
 
 def largest_difference(population: StoredPopulation) -> float:
-    """Return the largest relative difference between the sample's percentiles and its source's,
-    from the 5th to the 95th."""
+    """Return the largest relative difference of percentiles, 5th to 95th, between sample and source."""
     difference: float = max(
         abs(sampled / wanted - 1)
         for name in NAMES

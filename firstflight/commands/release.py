@@ -62,8 +62,6 @@ class PrintedFacts:
 
 
 def describe_result(is_new: bool, verb: str, what: object) -> str:
-    """Return the line that says whether a command made something new, or found the same thing already
-    there."""
     return f"{verb if is_new else 'was there already, the same to the byte:'} {what}"
 
 
@@ -73,7 +71,6 @@ def imported_facts(built: Built) -> dict[str, object]:
 
 
 def describe_imported(built: Built, known: str, *more: str) -> Iterator[str]:
-    """Yield the lines that say which release was imported, what is known of it, and its folder."""
     yield describe_result(built.is_new, "imported", PrintedFacts.of(built.release))
     yield f"recorded {(built.release.recording or {})['recorded']}: {known}"
     yield from more
@@ -83,8 +80,7 @@ def describe_imported(built: Built, known: str, *more: str) -> Iterator[str]:
 def list_entry(
     version: Release | Damaged | Withdrawn, allowed_signers: Path
 ) -> tuple[dict[str, object], str]:
-    """Return the list's entry of one version, for JSON and as a line: its facts if it is whole, else the
-    fault."""
+    """Return a version's entry, for JSON and as a line: its facts, or else the fault."""
     named = {"crawl": str(version.crawl), "version": version.version, "path": str(version.path)}
     line = f"{version.crawl} version {version.version}"
     if isinstance(version, Withdrawn):

@@ -120,7 +120,7 @@ def command(
 
 
 def service_url(host: str, port: int) -> str:
-    """Return the URL of the service for the machine itself; a host that means every address is loopback.
+    """Return the service's URL on the machine itself.
 
     >>> service_url("0.0.0.0", 8080), service_url("::1", 8750)
     ('http://127.0.0.1:8080', 'http://[::1]:8750')
@@ -130,8 +130,9 @@ def service_url(host: str, port: int) -> str:
 
 
 def check_lab(settings: Settings) -> None:
-    """Refuse a lab that is not built: the operator is told, rather than the first reader. A demo that fills
-    the folder builds it meanwhile."""
+    """Refuse a lab that is not built: the operator is told, not the first reader. A demo that fills the
+    folder builds it meanwhile.
+    """
     if settings.has_lab and not read_steps(settings.progress):
         with one_line(ReplayError):
             guest_process.locate(settings.cache_dir)
@@ -145,7 +146,7 @@ def make_lab_queue(settings: Settings) -> Queue | None:
 
 
 def check_proxies(proxies: Iterable[str]) -> None:
-    """Refuse a proxy that is neither an address nor a network: no connection would come from it."""
+    """Refuse what is no address or network: no connection would come from it."""
     for proxy in proxies:
         try:
             ipaddress.ip_network(proxy)
@@ -157,7 +158,6 @@ def check_proxies(proxies: Iterable[str]) -> None:
 
 
 def check_base_url(url: str) -> None:
-    """Refuse a base URL that no link can begin with."""
     parts = urlsplit(url)
     is_origin = parts.scheme in ("http", "https") and parts.netloc and not (parts.query or parts.fragment)
     if url and (not is_origin or parts.path not in ("", "/")):

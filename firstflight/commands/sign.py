@@ -40,7 +40,6 @@ def command(settings: Settings) -> None:
 
 
 def list_everything(settings: Settings) -> Iterator[tuple[Path, str]]:
-    """Yield folders of everything that can be signed, with their names."""
     for release in releases(settings.releases):
         yield release.path, f"release {release.crawl} version {release.version}"
     for kind, name, folder in list_stored_folders(settings):

@@ -61,9 +61,9 @@ def command(ctx: click.Context, *, what: What | None, name: str | None, offline:
 def judge_all(
     settings: Settings, what: What | None, name: str | None, *, offline: bool, as_json: bool
 ) -> Iterator[Item]:
-    """Yield each verdict as it is reached; print its lines unless JSON is asked for.
+    """Yield each verdict as it is reached, printed unless as JSON.
 
-    That the database cannot be reached is a verdict too; the files are checked nevertheless.
+    An unreachable database is a verdict too; files are checked nevertheless.
     """
     engine, unreachable = None, []
     with contextlib.ExitStack() as stack:
@@ -84,7 +84,6 @@ def judge_all(
 
 
 def describe(item: Item, *, in_full: bool) -> Iterator[str]:
-    """Yield the line of a verdict, and in full the line of each check behind it."""
     yield str(item)
     for check in item.checks if in_full else ():
         yield f"{'ok' if check.holds else 'FAILED':9} - {check.name}: {check.evidence}"

@@ -13,7 +13,6 @@ from storage.crawls import CrawlNotFound
 from storage.engine import DatabaseError
 
 EXPECTED = (CrawlerError, CrawlNotFound, DatabaseError)
-"""Errors that end a command with one line and exit code 1."""
 
 FILE = click.argument("file", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
 SETTINGS = click.option(
@@ -22,6 +21,5 @@ SETTINGS = click.option(
 
 
 def read_asked(file: Path | None, given: Sequence[str]) -> CrawlFile:
-    """Return the crawl that a file and settings describe; a wrong one ends the command with one line."""
     with one_line(msgspec.ValidationError, ValueError, OSError):
         return read_crawl_file(file, given)

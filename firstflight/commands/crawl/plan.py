@@ -98,9 +98,9 @@ def plan(
 
 
 def find_sites(settings: Settings, engine: Engine, month: str, source: str, top: int | None) -> Sites:
-    """Return the list of that name; for a public one the list that the month's crawls have, else the newest.
+    """Return the list of that name; for a public one that of the month's crawls, else the newest.
 
-    If the newest cannot be fetched, it is the one that was fetched last, and standard error says why.
+    If that cannot be fetched, it is the one fetched last, and standard error says why.
     """
     if source not in fetch.SOURCES:
         return settings.shelf.find(source, entries=top)

@@ -106,7 +106,6 @@ def run(
 def _surround(
     settings: Settings, crawl: Crawl, state: Path | None, *, unfiltered: bool
 ) -> Iterator[Surroundings]:
-    """Check that the crawl can continue, and set up its browsers' surroundings."""
     check_method(crawl)
     with (
         set_up_surroundings(
@@ -124,8 +123,6 @@ def _surround(
 async def _crawl(
     settings: Settings, engine: Engine, crawl: Crawl, run: CrawlRun, *, log: str
 ) -> tuple[Tally, int]:
-    """Run the crawl; return its tally and the exit code: 0, or 128 and the number of the signal that stopped
-    it."""
     stop = asyncio.Event()
     received = catch_signals(stop)
     left = await asyncio.to_thread(count_open_sites, engine, crawl)
@@ -136,8 +133,7 @@ async def _crawl(
 
 
 def catch_signals(stop: asyncio.Event) -> list[int]:
-    """Set `stop` on the first Ctrl-C or SIGTERM, and end at once on the second;
-    the list gets the signal's number."""
+    """Set `stop` on the first Ctrl-C or SIGTERM, and end at once on the second; the list gets the number."""
     loop = asyncio.get_running_loop()
     received: list[int] = []
 

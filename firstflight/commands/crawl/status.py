@@ -124,7 +124,6 @@ def describe_old_list(month: str) -> str:
 
 
 def describe_time_left(counted: Status, *, now: datetime.datetime) -> str:
-    """Return the text of a crawl's remaining time and when it is over, in UTC; "" if unknown."""
     minutes = estimate_minutes_left(counted)
     if minutes is None:
         return ""
@@ -133,8 +132,7 @@ def describe_time_left(counted: Status, *, now: datetime.datetime) -> str:
 
 
 def watch(engine: Engine, name: str, *, every_s: float) -> None:
-    """Show the counts and the lanes every so many seconds until all sites are done; each time anew on a
-    terminal, else below."""
+    """Show counts and lanes until all sites are done; each time anew on a terminal, else below."""
     while True:
         with engine.connect() as connection:
             crawl = find_crawl(connection, name)
@@ -149,7 +147,6 @@ def watch(engine: Engine, name: str, *, every_s: float) -> None:
 def describe_watch(
     name: str, counted: Status, running: Sequence[Lane], *, now: datetime.datetime
 ) -> Iterator[str]:
-    """Yield the time and the counts in two lines, and a line for each lane."""
     rate = "" if counted.visits_per_hour is None else f", {counted.visits_per_hour:,.0f} visits an hour"
     outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in counted.outcomes.items())
     yield (

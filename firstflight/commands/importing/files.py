@@ -33,7 +33,6 @@ DATA_SET = Pattern("text", WORD.pattern, "write it in a-z, 0-9 and -, at most 40
 
 
 def options(function: Callable[..., None]) -> Callable[..., None]:
-    """Return the arguments and options of every import of files."""
     for decorator in reversed(
         (
             click.argument("paths", type=PATHS, nargs=-1, required=True, metavar="PATH..."),
@@ -178,12 +177,10 @@ def run(
 
 
 def report_left_out(reason: str) -> None:
-    """Say on standard error that a file is left out, and why."""
     click.echo(f"left out: {' '.join(reason.split())}", err=True)
 
 
 def describe_files(built: Built) -> Iterator[str]:
-    """Return the lines that say which release was made of files, and what is known of their sizes."""
     recording = built.release.recording or {}
     bases = ", ".join(f"{count:,} {basis}" for basis, count in recording["responses_by_size_basis"].items())
     left_out = describe_left_out(recording.get("left_out") or {})

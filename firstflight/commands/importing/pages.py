@@ -74,7 +74,6 @@ def pages(
 
 
 def find_set(name: str) -> Path:
-    """Return the folder of a set that comes with the code, or a folder; UsageError if it is neither."""
     folder = SETS.get(name, Path(name))
     if not folder.is_dir():
         raise click.UsageError(f"{name} is no folder, and none of the sets {', '.join(sorted(SETS))}")
@@ -82,7 +81,6 @@ def find_set(name: str) -> Path:
 
 
 def describe_pages(built: Built) -> Iterator[str]:
-    """Yield the lines that say which release was made of pages, and how much of it is inferred."""
     inferred = (built.release.recording or {})["inferred"]
     initiators, connections = (inferred[what]["share"] or 0 for what in ("initiators", "connections"))
     return describe_imported(

@@ -90,7 +90,6 @@ def run_backcast(
 
 
 def show_outcome(content: Mapping[str, Any], *, as_json: bool) -> None:
-    """Show what changed at IW 10, published and ours, and the outcome in a sentence."""
     lines = (
         f"  {'ok  ' if figure.is_met else 'MISS' if figure.quantity else '    '} {figure.what}: "
         f"{figure.ours:.3g} {figure.unit}, published {figure.published:.3g} {figure.unit}"

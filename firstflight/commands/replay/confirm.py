@@ -18,7 +18,7 @@ from verdict.verdict import Verdict, asked_of_others
 from verdict.verdict_file import FILE, decode
 
 LISTS = ("2023-11.desktop.california.tcp.recorded", "2024-11.desktop.california.tcp.recorded")
-"""Crawls whose pages are to confirm the yearly answer (docs/protocols/policy-of-the-year.md)."""
+"""Crawls that confirm the yearly answer (docs/protocols/policy-of-the-year.md)."""
 
 
 @click.command("confirm")
@@ -85,10 +85,7 @@ def confirm_answer(
 
 
 def find_decision(root: Path, crawl: str, wanted: str | None) -> Path:
-    """Return the folder of the only decision over a crawl's pages, or of the one that is wanted.
-
-    Raises ValueError.
-    """
+    """Return the folder of the only decision over a crawl's pages, or the wanted one; ValueError."""
     known = {
         path.parent.name.rpartition(".")[2]: path.parent for path in root.glob(f"{crawl}.????????/{FILE}")
     }
@@ -105,7 +102,7 @@ def find_decision(root: Path, crawl: str, wanted: str | None) -> Path:
 
 
 def check_over(folder: Path, verdict: Verdict) -> None:
-    """Raise ValueError if a decision was stopped before all was settled and before its budget was used."""
+    """Raise ValueError if a decision was stopped before it was settled and its budget used."""
     if verdict.is_settled or verdict.broken:
         return
     facts = [read_facts(place) for place in stage_places(folder)]

@@ -14,8 +14,7 @@ from replay.lab.guest_process import Lab
 from replay.runs.guests import selftest
 
 VIRTUAL, DEBIAN, HOST = "uml", "uml-debian", "host"
-"""Our kernel in virtual time; in real time, Debian's kernel as a second opinion
-and the host's as a cross-check."""
+"""Our kernel in virtual time; Debian's in real time as a second opinion; the host's as a cross-check."""
 
 which_lab = click.option(
     "--lab",
@@ -69,7 +68,7 @@ def run_selftest(settings: Settings, *, which: str, as_json: bool) -> None:
 
 
 def find_lab(cache: Path, which: str = VIRTUAL) -> Lab:
-    """Return the programs of the chosen lab; LabMissing if they are not built."""
+    """Return the programs of a lab; LabMissing if they are not built."""
     if which == DEBIAN:
         return debian.locate(player.locate(cache))
     if which == HOST:

@@ -67,7 +67,6 @@ def reproduce_results(
 
 
 def describe_reproduction(reproduction: Reproduction) -> Iterator[str]:
-    """Yield the verdict of a reproduction, and a line for each of its criteria."""
     yield click.style(f"{reproduction.id}: {verdict(reproduction)}", bold=True)
     for criterion in reproduction.criteria:
         mark = "ok  " if criterion.passed else "FAIL"
@@ -75,7 +74,6 @@ def describe_reproduction(reproduction: Reproduction) -> Iterator[str]:
 
 
 def write_figures(reproductions: Sequence[Reproduction], folder: Path) -> dict[str, str]:
-    """Write the figure of each reproduction, and return its path relative to `folder`."""
     from reports.document.published_figures import figure  # it takes a second to load
 
     figures = {}

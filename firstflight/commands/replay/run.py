@@ -120,7 +120,7 @@ def run_replay(
 def run_decision(
     settings: Settings, file: ReplayFile, source: ReplaySource, folder: Path, *, guests: int, only_plan: bool
 ) -> tuple[Verdict, Path] | None:
-    """Load stages until all is settled, then arms; the verdict and its file, or None of a plan."""
+    """Load stages until all is settled, then arms; None of a plan."""
     if "release" not in source.facts:
         raise ValueError("pages: a decision takes a release; for recordings there is the preset har")
     (conditions,) = file.combinations()
@@ -175,7 +175,6 @@ def run_decision(
 
 
 def describe_verdict(verdict: Verdict) -> list[str]:
-    """Return a line for each candidate, then the answer."""
     standings = [
         f"IW {candidate.policy}: {candidate.standing or 'shown beside them'}"
         for candidate in verdict.candidates
@@ -186,8 +185,7 @@ def describe_verdict(verdict: Verdict) -> list[str]:
 def run_all(
     settings: Settings, file: ReplayFile, source: ReplaySource, place: Path, *, guests: int, only_plan: bool
 ) -> dict[str, Any] | None:
-    """Load every page over every network as one stage; everything it depends on, with its extent, or None of
-    a plan."""
+    """Load every page over every network as one stage; None of a plan."""
     full = plan_replay(
         file,
         source.recipes,
@@ -218,7 +216,6 @@ def run_all(
 
 
 def describe_replay(facts: Mapping[str, Any], place: Path) -> Iterator[str]:
-    """Yield lines on what was replayed; the last is the path of the loads."""
     recipes, cells = facts["recipes"], facts["cells"]
     yield (
         f"{recipes['pages']} pages, {recipes['objects']} objects, {recipes['response_bytes'] / 1e6:.1f} MB "
@@ -233,7 +230,7 @@ def describe_replay(facts: Mapping[str, Any], place: Path) -> Iterator[str]:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration in seconds as text, in minutes or hours.
+    """Return a duration as text.
 
     >>> format_duration(163), format_duration(20), format_duration(5399), format_duration(5400)
     ('3 minutes', '1 minute', '90 minutes', '1.5 hours')

@@ -21,7 +21,6 @@ BUNDLED = "recorded"
 """Name of the pages that come with the code, which are imported first if need be."""
 
 HARS, LOGS = (".har", ".har.gz"), (".json", ".json.gz")
-"""Suffixes of HAR files and of logs of DevTools events."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,23 +29,19 @@ class ReplaySource:
 
     recipes: Sequence[Recipe]
     folder: str
-    """Beginning of the name of the replay's folder; the rest names the replay's other inputs."""
+    """Beginning of the name of the replay's folder."""
     facts: LoadsPlan
-    """The source's fields of stage.json."""
     names: dict[int, str] = field(default_factory=dict)
-    """Name of the site of each page of a release, by its visit: the pages of one registrable domain share
-    it."""
+    """Site of each page of a release, by its visit: pages of one registrable domain share it."""
 
     @property
     def sites(self) -> dict[str, int]:
-        """Number of the site of each page, by its visit."""
         numbers = {name: number for number, name in enumerate(sorted({*self.names.values()}))}
         return {str(visit): numbers[name] for visit, name in sorted(self.names.items())}
 
 
 def find_source(settings: Settings, pages: str | Sequence[str]) -> ReplaySource:
-    """Return the pages of a release, of the bundled recorded ones, or of recordings; ValueError for no
-    pages."""
+    """Return the pages of a release or of recordings; ValueError for none."""
     files = [pages] if isinstance(pages, str) else list(pages)
     if not files:
         raise ValueError("pages: name recordings, such as --set pages=page.har")
@@ -60,7 +55,7 @@ def find_source(settings: Settings, pages: str | Sequence[str]) -> ReplaySource:
 
 
 def leave_out_sites(settings: Settings, source: ReplaySource, other: str) -> ReplaySource:
-    """Return a release's pages whose sites another release does not have; its facts name the other."""
+    """Return a release's pages whose sites another lacks; its facts name the other."""
     if "release" not in source.facts:
         raise ValueError("confirms: the pages to confirm by are those of a release")
     known = find_source(settings, other)
@@ -78,7 +73,7 @@ def leave_out_sites(settings: Settings, source: ReplaySource, other: str) -> Rep
 
 
 def release_source(release: Release) -> ReplaySource:
-    """Return all pages of a release; what a recorded one says of itself goes along."""
+    """Return a release's pages, with what a recorded one says of itself."""
     name = str(release.manifest.crawl)
     facts: LoadsPlan = {
         "release": {"crawl": name, "version": release.manifest.version, "checksum": release.checksum}
@@ -91,7 +86,7 @@ def release_source(release: Release) -> ReplaySource:
 
 
 def name_sites(release: Release, recipes: Sequence[Recipe]) -> dict[int, str]:
-    """Return the name of each page's site, by its visit; a page whose site has no name is one of its own."""
+    """Return each page's site, by its visit; a nameless one is a site of its own."""
     known = pq.read_table(release.file("visit"), columns=["id", "rank"], partitioning=None)
     ranks = dict(zip(known["id"].to_pylist(), known["rank"].to_pylist(), strict=True))
     sites = sites_of(release)
@@ -100,7 +95,7 @@ def name_sites(release: Release, recipes: Sequence[Recipe]) -> dict[int, str]:
 
 
 def recording_source(files: Sequence[Path]) -> ReplaySource:
-    """Return a page of each recording; the folder's name depends on the files' contents only."""
+    """Return a page of each recording; the folder's name depends on contents only."""
     hars = [path for path in files if path.name.endswith(HARS)]
     recordings = read_recordings(hars, [path for path in files if path not in hars])
     sums = hashlib.sha256(" ".join(recording.sha256 for recording in recordings).encode()).hexdigest()
@@ -112,7 +107,7 @@ def recording_source(files: Sequence[Path]) -> ReplaySource:
 
 
 def require_sound(settings: Settings, release: Release) -> Release:
-    """Return the release; ReleaseError if its files or its signature are damaged."""
+    """Return the release; ReleaseError if it, or its signature, is damaged."""
     if broken := find_faults(release.path, settings.allowed_signers):
         raise ReleaseError(f"{release.path} is damaged ({', '.join(broken)}); restore it from a copy")
     return release

@@ -135,8 +135,6 @@ def build(
 
 
 def print_published(published: PublishedReport, *, as_json: bool) -> None:
-    """Print the path of the version's page, or its report.json;
-    say on standard error if it was there already."""
     version = published.version
     if not published.is_new:
         click.echo(

@@ -25,10 +25,7 @@ WHICH_VERSION = click.option("--version", type=VERSION, help="Version of the rep
 
 
 def find_sound_version(settings: Settings, year: int, number: int | None) -> ReportVersion:
-    """Return a version of a year's report, by default the newest.
-
-    ReportVersionError if it is withdrawn or damaged.
-    """
+    """Return a version, by default the newest; ReportVersionError if it is withdrawn or damaged."""
     newest = newest_version(report_versions(settings.reports / str(year)))
     asked = find_version(settings.reports, year, number or (newest.number if newest else 1))
     if asked.withdrawal is not None:

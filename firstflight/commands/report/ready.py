@@ -70,10 +70,7 @@ def ready(ctx: click.Context, *, year: int, series: str, december: bool, as_json
 
 
 def check_population(settings: Settings, population_id: str, month: str) -> None:
-    """Raise NotReady if a stored population is too old for the crawl of `month`.
-
-    PopulationError if it is missing or damaged.
-    """
+    """Raise NotReady if a population is too old for `month`, PopulationError if missing or damaged."""
     measured = find_population(settings.populations, population_id).populations[0].measured
     if is_stale(measured, month):
         raise NotReady(

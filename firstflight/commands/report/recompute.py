@@ -16,7 +16,6 @@ DIFFERENT = 1
 """Exit code if a digit differs."""
 
 ALL = "all"
-"""The word that stands for every item of the report."""
 
 
 def report_places(settings: Settings) -> Places:
@@ -62,7 +61,6 @@ def recompute(settings: Settings, *, year: int, version: str, item: str) -> None
 
 
 def print_comparison(recomputed: Recomputed, *, is_named: bool) -> None:
-    """Print whether an item is equal: after its data, or in a line with its id."""
     if not is_named:
         click.echo(recomputed.again, nl=False)
     for line in recomputed.differences:

@@ -72,12 +72,11 @@ class VersionFacts:
     withdrawal: Withdrawal | None
     is_damaged: bool
     signature: str | None
-    """None if the version is erased, as is the path."""
     path: str | None
 
     @classmethod
     def of(cls, settings: Settings, version: ReportVersion, siblings: Sequence[ReportVersion]) -> Self:
-        """Read the facts of a version; its files are looked at, their checksums are not computed."""
+        """Read the facts of a version; checksums are not computed."""
         return cls(
             year=version.of_year,
             is_edition=version.is_edition,
