@@ -20,16 +20,15 @@ from pathlib import Path
 from crawler.errors import BoxUnavailable
 
 BROWSER_UID = 61_501
-"""User of the browsers if the crawl runs as root. The number is from systemd's range of transient users and
-in no passwd file, so that no file belongs to it. Browsers see themselves as this user in any case: Chromium
-has no sandbox for root."""
+"""User of the browsers if the crawl runs as root: of systemd's range of transient users and in no passwd
+file, so that no file belongs to it. Browsers see themselves as this user in any case: Chromium has no sandbox
+for root.
+"""
 
 PROGRAM = "bwrap"
 PACKAGE = "bubblewrap"
-"""Debian's package of the program."""
 
 SEARCH_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-"""Search path for the programs that start the browser: folders that only root can write."""
 
 LINKS_INTO_USR = ("/bin", "/lib", "/lib32", "/lib64", "/sbin")
 """Links into /usr in Debian, or folders if /usr is not merged (file-hierarchy(7))."""
@@ -50,11 +49,10 @@ VISIBLE = (
 """Paths besides /usr that a browser sees, read-only: to show text, resolve names and count processors."""
 
 PASSED_ON = ("LANG", "LANGUAGE", "LC_ALL", "TZ")
-"""Environment variables that a browser inherits: its language and its time zone."""
+"""Environment variables that a browser inherits."""
 
 HOME = "/tmp"  # noqa: S108  # the box's own
 PROFILE = f"{HOME}/profile"
-"""Profile folder in the box; Playwright's own is outside."""
 
 FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
 """Families of sockets that a browser may make: those that the address guard or a namespace of the box
@@ -62,10 +60,10 @@ holds. By AF_VSOCK, for one, it would reach the host of a virtual machine. Chrom
 the network by AF_NETLINK."""
 
 TASKS = 4096
-"""Most processes and threads of one box (RLIMIT_NPROC); a page of many frames has some hundred."""
+"""Most processes and threads of a box (RLIMIT_NPROC); a page of many frames has some hundred."""
 
 FILES_BYTES = 2 * 1024**3
-"""Limit of a browser's temporary files and shared memory, which are held in memory."""
+"""Limit of a browser's temporary files and shared memory."""
 
 REMEDIES = (
     ("mount proc", "this container's /proc is masked: run it with --security-opt systempaths=unconfined"),
@@ -76,12 +74,11 @@ REMEDIES = (
         "mounts in them (docs/operations.md)",
     ),
 )
-"""Remedies by a word of bubblewrap's error; the first that fits is shown."""
+"""Remedies by a word of bubblewrap's error."""
 
 CHECK_WITHIN_S = 20.0
 
 FILTER_DESCRIPTOR = 9
-"""Descriptor at which bubblewrap finds the filter of system calls."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,7 +87,6 @@ class Architecture:
 
     audit: int
     sockets: tuple[int, ...]
-    """socket and socketpair."""
     refused: tuple[int, ...]
     """add_key, bpf, io_uring_enter, io_uring_register, io_uring_setup, keyctl, perf_event_open,
     request_key, userfaultfd: of no use to Chromium, and never held by namespaces; io_uring also makes
@@ -117,8 +113,7 @@ X32 = 0x4000_0000
 
 
 def system_call_filter() -> bytes:
-    """Return the filter of system calls as bubblewrap reads it; BoxUnavailable for a processor whose numbers
-    are not known.
+    """Return the filter of system calls as bubblewrap reads it; BoxUnavailable for an unknown processor.
 
     Calls of another architecture, such as 32-bit ones, do not exist.
     """
@@ -142,13 +137,12 @@ def system_call_filter() -> bytes:
 
 
 def browser_environment() -> dict[str, str]:
-    """Return the whole environment of the browser's processes and of the programs that start it."""
     kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     return {"PATH": SEARCH_PATH, "HOME": HOME, **kept}
 
 
 def box_command(chromium: Path, *, memory_bytes: int, entrance: Sequence[str] = ()) -> list[str]:
-    """Return a command that takes Chromium's arguments and becomes Chromium in a box of its own.
+    """Return a command that takes Chromium's arguments and becomes Chromium in a box.
 
     `entrance` is a command that enters the browser's network and executes the command after it
     (Guard.entrance); without it the network is the crawler's. Each process may have `memory_bytes` of data
@@ -169,15 +163,15 @@ def box_command(chromium: Path, *, memory_bytes: int, entrance: Sequence[str] = 
 
 
 def _credentials() -> list[str]:
-    """Return options that drop all capabilities and groups, and change the user where that is allowed."""
     uid = browser_uid()
     other = [f"--reuid={uid}", f"--regid={uid}", "--clear-groups"] if uid != os.geteuid() else []
     return [*other, "--no-new-privs", "--inh-caps=-all", "--ambient-caps=-all"]
 
 
 def _namespaces() -> list[str]:
-    """Return options for new namespaces; the user namespace is a child of the network's owner, so its
-    capabilities do not reach the network."""
+    """Return options for namespaces; the user namespace is a child of the network's owner, so its
+    capabilities do not reach the network.
+    """
     kinds = ("user", "pid", "ipc", "uts", "cgroup-try")
     identity = ["--uid", str(BROWSER_UID), "--gid", str(BROWSER_UID)]
     return [
@@ -192,7 +186,6 @@ def _namespaces() -> list[str]:
 
 
 def _view(chromium: Path) -> list[str]:
-    """Return options for the file system that a browser sees, and the program."""
     program = chromium.resolve()
     places = ["--ro-bind", "/usr", "/usr"]
     for link in map(Path, LINKS_INTO_USR):
@@ -248,8 +241,6 @@ def check_box() -> None:
 
 
 def with_filter(call: Sequence[str]) -> list[str]:
-    """Return a command that reads the filter of system calls from its standard input, and then runs
-    `call`."""
     return ["sh", "-c", f'exec "$@" {FILTER_DESCRIPTOR}<&0 </dev/null', "sh", *call]
 
 

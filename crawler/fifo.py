@@ -19,13 +19,13 @@ CHUNK_BYTES = 256 * 1024
 
 PAUSE_S = 0.1
 SHORT_PAUSE_S = 0.002
-"""Pause after a short read, and the pause while a caller waits for the rest: a browser writes a few events at
-a time, and waking for each costs more than reading them. The pipe holds what comes meanwhile."""
+"""Pause after a short read, and while a caller waits: a browser writes a few events at a time, and waking for
+each costs more than reading them.
+"""
 
 
 class Drain:
-    """Passes everything that a browser writes to `take`, in a thread; made before its start,
-    closed after its end."""
+    """Passes everything that a browser writes to `take`, in a thread; made before its start."""
 
     def __init__(self, path: Path, take: Callable[[bytes], None]) -> None:
         os.mkfifo(path, 0o600)
@@ -44,7 +44,6 @@ class Drain:
         self._thread.start()
 
     def hurry(self) -> None:
-        """Pause no longer than SHORT_PAUSE_S, until `rest`."""
         self._hurried.set()
 
     def rest(self) -> None:
@@ -52,17 +51,14 @@ class Drain:
 
     @property
     def is_caught_up(self) -> bool:
-        """True if `take` has had all that was written."""
         # The order matters: the thread is busy before it reads.
         return not count_unread(self._reading) and not self._busy
 
     def check(self) -> None:
-        """Raise the exception of `take`, after which nothing more is read."""
         if self._bug is not None:
             raise self._bug
 
     def close(self) -> None:
-        """Read the rest and end, after the browser's end."""
         os.close(self._writing)
         self._thread.join(timeout=5)
         self.path.unlink(missing_ok=True)
@@ -85,7 +81,7 @@ class Drain:
                     self._pause()
 
     def _keep_bug(self, _: object, bug: BaseException | None, __: object) -> bool:
-        """Keep an exception, which `check` raises where a caller sees it."""
+        """Keep an exception for `check`."""
         self._bug = bug
         return True
 

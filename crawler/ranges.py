@@ -18,7 +18,7 @@ class Ranges:
         """Positions at which arrived bytes begin and end, in turn."""
 
     def add(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """Add bytes that arrived, and return the ranges of them that are new."""
+        """Add bytes; return the ranges that are new."""
         if stop <= start:
             return []
         edges = self._edges
@@ -32,11 +32,9 @@ class Ranges:
         return [new for new in zip(bounds[::2], bounds[1::2], strict=True) if new[0] < new[1]]
 
     def count(self, start: int, stop: int) -> int:
-        """Add bytes that arrived, and count the new ones."""
         return sum(last - first for first, last in self.add(start, stop))
 
     def within(self, start: int, stop: int) -> int:
-        """Count the bytes between two positions that have arrived."""
         edges = self._edges
         at = bisect.bisect_right(edges, start) // 2 * 2
         count = 0
@@ -47,15 +45,13 @@ class Ranges:
 
     @property
     def whole(self) -> int:
-        """Position up to which all bytes from 0 on have arrived."""
+        """Position up to which all from 0 on have arrived."""
         return self._edges[1] if self._edges and not self._edges[0] else 0
 
     @property
     def stop(self) -> int:
-        """Position after the last byte that has arrived."""
         return self._edges[-1] if self._edges else 0
 
     @property
     def gaps(self) -> int:
-        """Number of ranges before `stop` that have not arrived."""
         return len(self._edges) // 2 - (self.whole > 0)

@@ -38,7 +38,6 @@ QUIET_FLAGS = (
     "--no-pings",
     "--no-first-run",
 )
-"""Flags that keep the browser from making requests of its own."""
 
 UNWANTED_FLAGS = ("--disable-ipc-flooding-protection",)
 """Flags of Playwright that are left out: without this protection a page that navigates without end, which
@@ -59,11 +58,9 @@ MARK_TIMEOUT_S = 5.0
 
 LOG_FLAG = "--log-net-log="
 CAPTURE_MODE_FLAG = "--net-log-capture-mode=Everything"
-"""Chromium's flag for a network log with all bytes."""
 
 WRITTEN_BY_OTHERS = 0o622
-"""Mode of a FIFO that a browser of another user writes. Nobody else can enter its folder: the browser opens
-it by the descriptor that it is given."""
+"""Mode of a FIFO that a browser of another user writes, by a descriptor: nobody else can enter its folder."""
 
 
 class Browser:
@@ -105,9 +102,9 @@ class Browser:
     ) -> AsyncIterator[Browser]:
         """Start Chromium in a box, inside the address guard if there is one.
 
-        Raises BrowserMissing without a Chromium, BoxUnavailable if no box can be made, LaunchFailed if
-        Chromium does not start. Browsers that share `playwright` share its driver process (128 MB). With a
-        `capture` of the browser's network, a visit says what the packets of its connections carried.
+        BrowserMissing without a Chromium, BoxUnavailable without a box, LaunchFailed if Chromium does not
+        start. Browsers that share `playwright` share its driver process (128 MB). With a `capture` of its
+        network, a visit says what the packets of its connections carried.
         """
         check_executable(chromium)
         async with contextlib.AsyncExitStack() as stack:
@@ -149,27 +146,26 @@ class Browser:
 
     @property
     def alive(self) -> bool:
-        """True if the process is there and answers Playwright."""
+        """True if the process answers Playwright."""
         return self._browser.is_connected()
 
     @property
     def pid(self) -> int:
-        """Root of the browser's process tree: bubblewrap, whose end is the end of all."""
+        """Root of the process tree: bubblewrap, whose end is the end of all."""
         return self._pid
 
     def memory_bytes(self) -> int:
-        """Return the memory of all its processes together; 0 once they have ended."""
         return processes.memory_bytes(self.pid)
 
     async def context(self) -> BrowserContext:
-        """Open a fresh profile: no cache, no cookies, no connections of the profile before."""
+        """Open a fresh profile: no cache, no cookies, no connections."""
         return await self._browser.new_context(accept_downloads=False, **self.device.context())
 
     async def send_user_agent(self, session: CDPSession) -> None:
         """Make the client hints of a page, its frames and its dedicated workers match the User-Agent.
 
-        The User-Agent itself is a flag of the process, so that service and shared workers have it. Their
-        scripts can still read the headless shell's brands, but they send no client hints.
+        The User-Agent is a flag of the process, so that service and shared workers have it. They can read the
+        headless shell's brands, but send no client hints.
         """
         override: dict[str, object] = {"userAgent": self._guise.user_agent}
         if self._guise.metadata is not None:
@@ -177,8 +173,8 @@ class Browser:
         await session.send("Emulation.setUserAgentOverride", override)
 
     async def drain(self, context: BrowserContext, *, timeout_s: float = MARK_TIMEOUT_S) -> int | None:
-        """Wait until all that the browser has logged so far has been read, and return the log's time of that
-        moment; None if it takes too long.
+        """Wait until the log so far has been read, and return its time of that moment; None if it takes too
+        long.
 
         Chromium holds back up to 14 events until more come. Setting cookies makes more, without traffic.
         """
@@ -200,7 +196,7 @@ class Browser:
             await asyncio.gather(setting, return_exceptions=True)
 
     async def end_pages(self) -> None:
-        """Kill the renderers; the browser lives on, and the rest of its log is still to come."""
+        """Kill the renderers; the browser and its log live on."""
         await asyncio.to_thread(self._kill_renderers)
 
     def _kill_renderers(self) -> None:
@@ -225,7 +221,6 @@ async def _close(browser: PlaywrightBrowser) -> None:
 
 
 def _reason(exc: Exception) -> str:
-    """Return the box's error if there is one, else the first line of Playwright's."""
     message = str(exc).strip() or "no answer"
     by_the_box = REFUSED.search(message)
     return by_the_box[1] if by_the_box else message.splitlines()[0]
@@ -238,17 +233,14 @@ class Channels:
     log: LogStream
     pipe_tee: PipeTee
     filter: Path
-    """The filter of system calls that bubblewrap reads."""
 
     @property
     def flags(self) -> list[str]:
-        """Flags that make the browser write its log to the FIFO."""
         return [f"{LOG_FLAG}{opened_path(0)}", CAPTURE_MODE_FLAG]
 
 
 @contextlib.contextmanager
 def open_channels() -> Iterator[Channels]:
-    """Open the channels before a browser starts, and close them after its end."""
     with contextlib.ExitStack() as stack:
         # Nobody else may enter the folder, so that the program executed in it is ours.
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="firstflight-")))

@@ -11,7 +11,6 @@ class Device:
     # Stable: written into every crawl's name, so a rename breaks past data.
     id: str
     width: int
-    """Width of the viewport, in CSS pixels."""
     height: int
     device_scale_factor: float
     """Device pixels per CSS pixel, which decides the image of a `srcset`."""
@@ -22,7 +21,6 @@ class Device:
     system: str
     """System in the User-Agent, a constant in Chrome since UA reduction."""
     platform: str
-    """Value of `Sec-CH-UA-Platform`."""
     platform_version: str
     architecture: str
     bitness: str
@@ -30,7 +28,6 @@ class Device:
     source: str
 
     def context(self) -> dict[str, Any]:
-        """Return the options of Playwright's new_context."""
         return {
             "viewport": {"width": self.width, "height": self.height},
             "screen": {"width": self.width, "height": self.height},

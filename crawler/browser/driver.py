@@ -16,16 +16,14 @@ from crawler.browser import processes
 from crawler.errors import LaunchFailed
 
 BROWSERS_EACH = 10
-"""Number of browsers that one driver starts."""
 
 MEMORY_BYTES = 512 * 1024 * 1024
 """Memory above which a driver starts no more browsers; a new driver has 60 MB."""
 
 ARGUMENT = b"run-driver"
-"""Argument by which a driver's process is found."""
 
 GONE = "Connection closed while reading from the driver"
-"""Text of the bare Exception that Playwright raises or leaves in the event loop when its driver dies."""
+"""Text of the bare Exception by which Playwright tells that its driver died."""
 
 ENDED = "Playwright's driver ended as it started: is there memory left?"
 """The error of a driver that dies before its first browser."""
@@ -48,8 +46,7 @@ class _Driver:
 
 
 class Drivers:
-    """Lends one driver to the browsers that start while it may start more; the driver ends with the last of
-    them."""
+    """Lends a driver to the browsers that start while it may start more; it ends with the last of them."""
 
     def __init__(self, say: Callable[[str], None] = lambda _: None) -> None:
         self._say = say
@@ -63,13 +60,12 @@ class Drivers:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Stop the driver; all browsers must have ended."""
         if self._current is not None:
             await self._current.playwright.stop()
 
     @contextlib.asynccontextmanager
     async def lend(self) -> AsyncIterator[Playwright]:
-        """Lend a driver to one browser; LaunchFailed if none starts."""
+        """Lend a driver to a browser; LaunchFailed if none starts."""
         driver = await self._choose_driver()
         driver.users += 1
         driver.lent += 1
@@ -82,7 +78,6 @@ class Drivers:
 
     @property
     def pid(self) -> int | None:
-        """Process id of the current driver; None before the first."""
         return self._current.pid if self._current else None
 
     async def _choose_driver(self) -> _Driver:
@@ -126,11 +121,10 @@ def list_drivers() -> list[int]:
 
 
 def _report_unawaited(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report errors that nobody awaited, except two that a dead driver leaves besides the error of every
-    call.
+    """Report unawaited errors, except two that a dead driver leaves besides the error of every call.
 
-    One is Playwright's own, the other that of the pipe,
-    if something was written to it since (before Python 3.13).
+    One is Playwright's own, the other that of the pipe, if something was written to it since (before Python
+    3.13).
     """
     error = context.get("exception")
     if str(error) != GONE and not isinstance(error, BrokenPipeError):

@@ -13,13 +13,11 @@ from crawler.browser.user_agent import Guise
 from crawler.errors import BrowserMissing
 
 PACKAGE = "chromium-headless-shell"
-"""Debian's package of the browser."""
 
 VERSION = re.compile(r"\d+\.\d+\.\d+\.\d+")
 VERSION_WITHIN_S = 30.0
 
 FLAG_LIMIT = 500
-"""Characters of a flag that are recorded: the local web's resolver rules are long."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,23 +27,21 @@ class Identity:
     product: str
     """Product and build, e.g. `Chromium 156.0.8078.79 (headless shell)`."""
     built_on: datetime.datetime | None
-    """Build time of the package: the binary's modification time, which packages keep; None if unknown."""
+    """The binary's modification time, which packages keep; None if unknown."""
     user_agent: str
     flags: tuple[str, ...]
     """Flags that change what is measured."""
     client_hints: str | None = None
-    """Client hint headers that the browser sends unasked, a line each."""
+    """Headers that the browser sends unasked, a line each."""
 
 
 def check_executable(chromium: Path) -> None:
-    """Raise BrowserMissing if there is no program at this path."""
     if not os.access(chromium, os.X_OK):
         raise BrowserMissing(f"no browser at {chromium}: install the Debian package {PACKAGE}")
 
 
 async def ask_version(chromium: Path) -> str:
-    """Ask the program for its version, e.g. 156.0.8078.79, before its start: the User-Agent, a flag,
-    depends on it."""
+    """Ask the program for its version, before its start: the User-Agent depends on it."""
     async with asyncio.timeout(VERSION_WITHIN_S):
         process = await asyncio.create_subprocess_exec(
             chromium, "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
@@ -58,7 +54,6 @@ async def ask_version(chromium: Path) -> str:
 
 
 def identify(chromium: Path, version: str, flags: Sequence[str], guise: Guise) -> Identity:
-    """Describe a browser of this version that was started with `flags`."""
     built = datetime.datetime.fromtimestamp(chromium.stat().st_mtime, tz=datetime.UTC)
     return Identity(
         product=f"Chromium {version} (headless shell)",

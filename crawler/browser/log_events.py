@@ -22,10 +22,7 @@ OPTIONS = ("--headless", f"--user-data-dir={box.PROFILE}", "--dump-dom", "about:
 
 
 def list_missing_events(chromium: Path) -> list[str]:
-    """Start Chromium in a box on an empty page, and return the wanted events that its log lacks.
-
-    Raises LaunchFailed if it writes no log.
-    """
+    """Return the wanted events that the log of a Chromium lacks; LaunchFailed if it writes none."""
     reader = LineReader(WANTED)
     with tempfile.TemporaryFile() as log:
         os.fchmod(log.fileno(), WRITTEN_BY_OTHERS)
@@ -51,5 +48,4 @@ def list_missing_events(chromium: Path) -> list[str]:
 
 
 def describe_missing(missing: list[str]) -> str:
-    """Return a warning that names the missing events and their consequence."""
     return f"the browser's log has no {', '.join(missing)}: what is read from there stays null"

@@ -25,22 +25,18 @@ MARKS = 17
 so they push out all earlier events."""
 
 FIRST_LINE_S = 30.0
-"""Time limit for the log's first line, in seconds."""
 
 READINGS = 10
 APART_NS = 50_000
-"""Maximum number of readings of the two clocks, and the time between two readings that is short enough, in
-nanoseconds."""
+"""Most readings of the two clocks, and the time between two that is short enough, in nanoseconds."""
 
 
 def now_ms() -> int:
-    """Return the log's clock, CLOCK_MONOTONIC, in whole milliseconds."""
     return time.monotonic_ns() // 1_000_000
 
 
 def read_clocks() -> tuple[int, int]:
-    """Return the wall clock and CLOCK_MONOTONIC at one moment, in nanoseconds;
-    read again if another thread ran in between."""
+    """Return wall clock and CLOCK_MONOTONIC at one moment, in ns."""
     readings = []
     for _ in range(READINGS):
         before = time.monotonic_ns()
@@ -62,9 +58,7 @@ class LogStream:
         self.splitter = LineSplitter()
         self._began_ms = 0
         self._ended: set[tuple[int, str, int]] = set()
-        """Ends of the connections of the last recording."""
         self._newest = NO_SOURCE
-        """Newest source so far."""
         self._lost_before = 0
         self._assembler = Assembler()
         self._requests = OpenRequests(0)
@@ -74,10 +68,7 @@ class LogStream:
         self._drain = Drain(path, self._read)
 
     async def missing_events(self) -> list[str]:
-        """Return the wanted events that the browser's log does not have, once its first line has come.
-
-        LaunchFailed if none comes: the browser ended as soon as it had started.
-        """
+        """Return the wanted events that the log lacks; LaunchFailed if no first line comes."""
         try:
             async with asyncio.timeout(FIRST_LINE_S):
                 while self.reader.missing is None:
@@ -87,7 +78,6 @@ class LogStream:
         return sorted(self.reader.missing)
 
     def begin(self) -> int:
-        """Begin a new recording, and return its time."""
         with self._assembling:
             self._lost_before = self._count_lost()
             self._assembler = Assembler()
@@ -97,8 +87,7 @@ class LogStream:
             return self._began_ms
 
     def stop(self, at_ms: int) -> int:
-        """End the recording at a time, and return it: events that are read from now on and happened later
-        are no part of it."""
+        """End the recording at a time, and return it: later events are no part of it."""
         self._assembler.stop_ms = at_ms
         return at_ms
 
@@ -111,31 +100,28 @@ class LogStream:
         return assembler.finish()
 
     def ends(self) -> set[tuple[int, str, int]]:
-        """Return the local port, remote address and remote port of each connection of the recording,
-        and of the last one."""
+        """Return local port, remote address and remote port of connections of this recording and the last."""
         with self._assembling:
             return self._assembler.ends | self._ended
 
     @property
     def lines_lost(self) -> int:
-        """Lines of the recording that could not be read: no size includes them."""
+        """Lines of the recording that could not be read."""
         return self._count_lost() - self._lost_before
 
     @property
     def idle_at_ms(self) -> int:
-        """Time from which the network is idle, if nothing moves until then,
-        as far as the log has been read."""
+        """Time from which the network is idle, if nothing moves until then."""
         with self._assembling:
             return self._requests.idle_at_ms
 
     @property
     def has_open_requests(self) -> bool:
-        """True if a request has not ended, as far as the log has been read."""
         return bool(self._requests.open)
 
     @property
     def is_answered(self) -> bool:
-        """True if a byte has come for a document of a main frame, as far as the log has been read."""
+        """True if a byte has come for a document of a main frame."""
         with self._assembling:
             return self._assembler.is_answered
 
@@ -146,15 +132,13 @@ class LogStream:
         return self.reader.error(number)
 
     def mark(self) -> tuple[list[str], asyncio.Future[int]]:
-        """Return names of cookies to set, and the future of the log's time at which they were set,
-        which is there when the log before them has been read."""
+        """Return names of cookies to set, and the future of the log's time at which they were set."""
         token = secrets.token_hex(8)
         passed = self._marks[f"{token}-{MARKS - 1}"] = self._loop.create_future()
         self._drain.hurry()
         return [f"{token}-{n}" for n in range(MARKS + 15)], passed
 
     def close(self) -> None:
-        """Read the rest and end, after the browser's end."""
         self._drain.close()
 
     def _read(self, chunk: bytes) -> None:

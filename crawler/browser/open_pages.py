@@ -18,16 +18,14 @@ class OpenPage:
     context: BrowserContext
     page: Page
     frame_id: str
-    """Identifier of its main frame, which is the page's own too."""
     crashed: asyncio.Future[None]
-    """Done once its renderer has died."""
 
 
 class OpenPages:
     """Opens the pages of one browser, one for each attempt at a visit.
 
-    Opening one takes some 80 ms, in which its browser would do nothing else. So the next is opened while the
-    page before it is waited for to become quiet. It makes no request, and no page can tell that it is there.
+    Opening takes some 80 ms, so the next page is opened while the one before is waited for to become quiet.
+    It makes no request, and no page can tell that it is there.
     """
 
     def __init__(
@@ -36,22 +34,18 @@ class OpenPages:
         pose: Callable[[CDPSession], Awaitable[None]],
         is_heard: Callable[[str], bool],
     ) -> None:
-        """Open pages in profiles made by `context`, after `pose`.
-
-        `is_heard` tells whether a page's events arrive.
-        """
+        """Open pages in profiles made by `context`, after `pose`; `is_heard` tells whether events arrive."""
         self._context = context
         self._pose = pose
         self._is_heard = is_heard
         self._next: asyncio.Future[OpenPage] | None = None
 
     def prepare(self) -> None:
-        """Begin to open the next page, unless that was begun before."""
         if self._next is None:
             self._next = asyncio.ensure_future(self._open())
 
     async def take(self) -> OpenPage:
-        """Return the prepared page, or a new one if the prepared page is unusable; raises PlaywrightError."""
+        """Take the prepared page, or a new one; PlaywrightError."""
         prepared, self._next = self._next, None
         if prepared is None:
             return await self._open()
@@ -65,7 +59,6 @@ class OpenPages:
         return await self._open()
 
     async def close(self) -> None:
-        """Open no more pages; the browser's end closes those that are open."""
         if self._next is not None:
             self._next.cancel()
             await asyncio.gather(self._next, return_exceptions=True)
@@ -89,6 +82,5 @@ class OpenPages:
 
 
 async def close_quietly(opened: BrowserContext | Page) -> None:
-    """Close a profile or a page; one that is gone already is no error."""
     with contextlib.suppress(PlaywrightError):
         await opened.close()

@@ -5,8 +5,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 OWN_MEMORY = (b"RssAnon:", b"RssShmem:")
-"""Lines of /proc/PID/status that are summed; mapped files, which all processes of a browser share,
-are left out."""
+"""Lines of /proc/PID/status that are summed; mapped files are shared by all processes of a browser."""
 
 
 NAMES = (b"Worker", b"IOT")
@@ -33,7 +32,6 @@ def list_parents() -> dict[int, int]:
 
 
 def list_descendants(root: int, among: dict[int, int] | None = None) -> list[int]:
-    """List the descendants of `root`, parents before their children."""
     children = defaultdict(list)
     for pid, parent in (list_parents() if among is None else among).items():
         children[parent].append(pid)
@@ -44,26 +42,23 @@ def list_descendants(root: int, among: dict[int, int] | None = None) -> list[int
 
 
 def read_arguments(pid: int) -> list[bytes]:
-    """Return the command line of a process; empty if it has ended."""
     return _read(f"/proc/{pid}/cmdline").split(b"\0")[:-1]
 
 
 def is_running(pid: int) -> bool:
-    """Return whether a process runs; a zombie, which has no memory, does not."""
     return bool(_status(pid))
 
 
 def memory_bytes(root: int) -> int:
-    """Return the memory of a process and its descendants: anonymous and shared pages, but no files.
+    """Return the anonymous and shared memory of a process and its descendants.
 
-    Shared pages count in each process, unlike in PSS (proc(5)),
-    which only root may read of sandboxed renderers.
+    Shared pages count in each process, unlike in PSS (proc(5)), which only root may read of sandboxed
+    renderers.
     """
     return sum(own_memory_bytes(pid) for pid in [root, *list_descendants(root)])
 
 
 def own_memory_bytes(pid: int) -> int:
-    """Return the anonymous and shared memory of one process."""
     return sum(_status(pid))
 
 
@@ -71,9 +66,8 @@ class ThreadWork(NamedTuple):
     """A thread's work since it began, in nanoseconds."""
 
     ran_ns: int
-    """Time on a processor."""
     waited_ns: int
-    """Time for which it was ready to run while others had the processors, up to when it last ran."""
+    """Time ready to run while others had the processors, up to when it last ran."""
 
 
 NO_WORK = ThreadWork(0, 0)
@@ -90,7 +84,6 @@ class WorkMeter:
         self._root = root
         self._readings: list[tuple[int, dict[int, ThreadWork]]] = []
         self.is_ready = False
-        """True if a thread was ready to run at the last reading."""
         self.read(0)
 
     def read(self, time_ms: int) -> None:
@@ -108,14 +101,15 @@ class WorkMeter:
         self._readings.append((time_ms, work))
 
     def busy_ms(self, since_ms: int) -> int:
-        """Return for how long the busiest thread had something to do until the last reading, in milliseconds:
-        from the last reading at or before `since_ms` on."""
+        """Return for how many ms the busiest thread had something to do, from the last reading at or before
+        `since_ms` to the last.
+        """
         before = [work for time_ms, work in self._readings if time_ms <= since_ms]
         return max(map(sum, self._compare(before[-1])), default=0) // MS
 
     @property
     def waited_ms(self) -> int:
-        """Longest time for which a thread waited for a processor between the first reading and the last."""
+        """Longest wait of a thread for a processor between the first reading and the last."""
         return max((work.waited_ns for work in self._compare(self._readings[0][1])), default=0) // MS
 
     def _compare(self, before: dict[int, ThreadWork]) -> list[ThreadWork]:
@@ -134,16 +128,12 @@ def _list_threads(pid: int) -> list[int]:
 
 
 def _status(pid: int) -> list[int]:
-    """Return the values of OWN_MEMORY in bytes; none for a zombie or a process that has ended."""
     lines = _read(f"/proc/{pid}/status").splitlines()
     return [int(line.split()[1]) * 1024 for line in lines if line.startswith(OWN_MEMORY)]
 
 
 def _read(path: str) -> bytes:
-    """Return what a file of /proc has; empty if its process has ended.
-
-    Every process is read after every visit.
-    """
+    """Return what a file of /proc has; empty if its process has ended."""
     try:
         file = os.open(path, os.O_RDONLY)
     except OSError:

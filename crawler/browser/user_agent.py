@@ -41,11 +41,9 @@ class Guise:
 
     user_agent: str
     metadata: UserAgentMetadata | None
-    """None for no client hints."""
 
     @property
     def client_hints(self) -> str | None:
-        """Client hint headers that the browser sends unasked, a line each."""
         if self.metadata is None:
             return None
         brands = ", ".join(f'"{brand["brand"]}";v="{brand["version"]}"' for brand in self.metadata["brands"])
@@ -63,12 +61,11 @@ class Appearance:
     user_agent: str | None = None
     """User-Agent to send; None for that of plain Chrome on the device.
 
-    It is sent without client hints, which would contradict it, as Chromium does for `--user-agent`.
+    It goes without client hints, which would contradict it, as Chromium's `--user-agent` does.
     """
     contact_url: str | None = None
 
     def make_guise(self, version: str) -> Guise:
-        """Return User-Agent and client hints for Chromium `version`, e.g. 156.0.8078.79."""
         named = self.user_agent or _chrome_user_agent(version, self.device)
         if self.contact_url is not None:
             named += f" (+{check_contact(self.contact_url)})"
@@ -79,7 +76,6 @@ AS_IT_IS = Appearance()
 
 
 def check_contact(url: str) -> str:
-    """Return the URL; ContactUrlError if it cannot stand in a User-Agent."""
     if not CONTACT_URL.fullmatch(url):
         raise ContactUrlError(
             f"{url!r} cannot stand in a User-Agent: write a plain http or https URL of at most 200 characters"
@@ -88,7 +84,7 @@ def check_contact(url: str) -> str:
 
 
 def _chrome_user_agent(version: str, device: Device) -> str:
-    """Return Chrome's User-Agent, which has the major version alone (UA reduction)."""
+    """Return Chrome's User-Agent, with the major version alone (UA reduction)."""
     mobile = "Mobile " if device.is_mobile else ""
     return (
         f"Mozilla/5.0 ({device.system}) AppleWebKit/537.36 (KHTML, like Gecko) "
@@ -101,8 +97,7 @@ def _major(version: str) -> int:
 
 
 def brands(version: str) -> list[dict[str, str]]:
-    """Return Chromium's brands: its own and a noise brand that depends on the version (UA-CH,
-    Chromium's GREASE).
+    """Return Chromium's brands, of which a noise brand depends on the version (UA-CH, Chromium's GREASE).
 
     >>> [brand["brand"] for brand in brands("156.0.8078.79")]
     ['Not:A-Brand', 'Chromium']

@@ -28,11 +28,11 @@ class Evenness:
     times: float = 2.0
     """Minimum ratio of the failed share to that of the rest; a drift of failures with rank stays below it."""
     points: float = 0.15
-    """Minimum difference of the two shares; a drift of failures with rank stays below it."""
+    """Minimum difference of the two shares."""
     smallest: int = 8
     """Visits of the shortest window; each longer window is double, up to half of the crawl."""
     around: int = 4
-    """Visits on each side that a window is compared with, in lengths of the window."""
+    """Visits on each side that a window is compared with, in its lengths."""
     usual_times: float = 1.5
     """Minimum ratio of the unresolved share to that of the crawl before; lists change less in a month."""
     recovered: float = 0.02
@@ -52,9 +52,7 @@ class FirstVisit:
     process: str
     failed: bool
     unresolved: bool = False
-    """True if the site's name did not resolve in the end."""
     unresolved_first: bool = False
-    """True if it did not resolve at this visit."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -68,7 +66,6 @@ class Part:
     rest_failed: int
 
     def is_far_more(self, rule: Evenness) -> bool:
-        """Return whether the failed shares differ by `times` and `points`."""
         if not (self.sites and self.rest):
             return False
         share, other = self.failed / self.sites, self.rest_failed / self.rest
@@ -103,8 +100,7 @@ class Usual:
 
 
 def find_excesses(sites: Sequence[FirstVisit], rule: Evenness = EVENNESS) -> list[Excess]:
-    """Find the window of time that stands out most, if any does,
-    and every machine or process that stands out."""
+    """Find the window of time that stands out most, and every machine or process that does."""
     ordered = sorted(sites, key=lambda site: site.at)
     windows, groups = list(_windows(ordered, rule)), list(_groups(ordered, lambda site: site.failed))
     comparisons = len(windows) + len(groups)
@@ -122,8 +118,8 @@ def find_excesses(sites: Sequence[FirstVisit], rule: Evenness = EVENNESS) -> lis
 def find_unresolved_excesses(
     sites: Sequence[FirstVisit], usual: Usual | None, rule: Evenness = EVENNESS
 ) -> Iterator[Excess | str]:
-    """Find three kinds of resolver faults: lanes whose names resolved less often than those of the other
-    lanes, a share of unresolved names above that of the crawl before, and failures scattered over all lanes.
+    """Find three kinds of resolver faults: lanes whose names resolved less often than others', a share of
+    unresolved names above the crawl before, and failures scattered over all lanes.
 
     The last are names that resolve at a later attempt: a resolver that fails in a share p of its answers
     shows them in a share p (1 - p) of the sites, and leaves p² of the sites without an address after two
@@ -157,7 +153,7 @@ def find_unresolved_excesses(
 
 
 def _windows(sites: Sequence[FirstVisit], rule: Evenness) -> Iterator[Part]:
-    """Make windows of doubling lengths, each beginning a quarter of its length after the previous one."""
+    """Make windows of doubling lengths, a quarter of its length apart."""
     failed = [0, *itertools.accumulate(site.failed for site in sites)]
     size = rule.smallest
     while size <= len(sites) // 2:
@@ -176,7 +172,6 @@ def _windows(sites: Sequence[FirstVisit], rule: Evenness) -> Iterator[Part]:
 
 
 def _groups(sites: Sequence[FirstVisit], failed_in: Callable[[FirstVisit], bool]) -> Iterator[Part]:
-    """Compare each machine and each process with all others, where there are several."""
     in_all = sum(map(failed_in, sites))
     for kind in ("machine", "process"):
         counts: dict[str, list[int]] = {}
@@ -196,8 +191,7 @@ def _excess(part: Part, comparisons: int, *, did: str = "failed") -> Excess:
 
 
 def hypergeometric_tail(least: int, *, draws: int, failed: int, sites: int) -> float:
-    """Return the hypergeometric probability of at least `least` failed among `draws` of `sites`,
-    of which `failed` failed.
+    """Return the probability of at least `least` failed among `draws` of `sites`, of which `failed` failed.
 
     >>> round(hypergeometric_tail(2, draws=2, failed=2, sites=4), 4)
     0.1667
@@ -211,7 +205,7 @@ def hypergeometric_tail(least: int, *, draws: int, failed: int, sites: int) -> f
 
 
 def binomial_tail(least: int, *, draws: int, share: float) -> float:
-    """Return the binomial probability of at least `least` of `draws`, each with probability `share`.
+    """Return the probability of at least `least` of `draws`, each with probability `share`.
 
     >>> round(binomial_tail(2, draws=2, share=0.5), 4), binomial_tail(0, draws=2, share=0.5)
     (0.25, 1.0)

@@ -28,10 +28,8 @@ from storage.crawls import crawls
 from storage.progress import Bound
 
 LEAST = frozenset({"visited", "answered", "covered"})
-"""Bounds that are minimums; all other bounds are maximums."""
 
 UNRESOLVED = frozenset({DNSError.outcome})
-"""Outcomes of sites whose name did not resolve."""
 
 
 class Bounds(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -96,17 +94,15 @@ class Ends:
     """Final visits that are ok and have a known coverage."""
     ok_covered: int
     disputed: int = 0
-    """Final visits whose site's name did not resolve, although another resolver knows the name, or because no
-    other resolver answered."""
+    """Final visits whose name did not resolve, although another resolver knows it, or none answered."""
 
     @property
     def visited(self) -> int:
-        """Sites with a final visit."""
         return sum(self.outcomes.values())
 
     @property
     def shares(self) -> dict[str, float | None]:
-        """Shares by the names of Bounds; None if the whole is 0."""
+        """By the names of Bounds; None if the whole is 0."""
         return {
             "visited": _share(self.visited, self.planned),
             "answered": _share(self._count_outcomes(ANSWERED), self.visited),
@@ -120,7 +116,6 @@ class Ends:
 
 
 def count_ends(connection: Connection, crawl: Crawl) -> Ends:
-    """Count how the sites ended, reading the crawl's visits once."""
     planned = connection.scalar(select(func.count()).where(Site.crawl_id == crawl.id))
     query = (
         select(
@@ -146,8 +141,7 @@ def count_ends(connection: Connection, crawl: Crawl) -> Ends:
 
 
 def find_clustered_failures(connection: Connection, crawl: Crawl, bounds: Bounds) -> list[Excess | str]:
-    """Find failures that sites do not cause: in windows of time, on machines, in processes, and of names
-    to resolve."""
+    """Find failures in windows of time, on machines, in processes, and of names to resolve."""
     if not bounds.uneven:
         return []
     rule = dataclasses.replace(EVENNESS, chance=bounds.uneven)
@@ -159,8 +153,7 @@ def find_clustered_failures(connection: Connection, crawl: Crawl, bounds: Bounds
 
 
 def count_usual_unresolved(connection: Connection, crawl: Crawl) -> Usual | None:
-    """Count the names that did not resolve in the last sealed crawl of the same list before; None if there
-    is none."""
+    """Count the unresolved names of the last sealed crawl of the same list before; None if there is none."""
     earlier = [
         (candidate.sealed_at, candidate.id, candidate)
         for candidate in crawls(connection)
@@ -182,7 +175,6 @@ def count_usual_unresolved(connection: Connection, crawl: Crawl) -> Usual | None
 
 
 def list_first_visits(connection: Connection, crawl: Crawl) -> list[FirstVisit]:
-    """List the sites with a final visit: their first conclusive visit, and whether they failed in the end."""
     conclusive = Visit.outcome.not_in(NEVER_FINAL) & (Visit.load == 1) & (Visit.page_kind == "home")
     first = (
         select(Visit.rank, Visit.started_at, Visit.crawler_host, Visit.owner, Visit.outcome)
@@ -211,7 +203,6 @@ def list_first_visits(connection: Connection, crawl: Crawl) -> list[FirstVisit]:
 
 
 def compare_bounds(ends: Ends, bounds: Bounds) -> tuple[Bound, ...]:
-    """Compare each bound with the present value; the search for clustered failures has no bound."""
     return tuple(
         Bound(name=name, limit=getattr(bounds, name), is_least=name in LEAST, share=share)
         for name, share in ends.shares.items()

@@ -38,21 +38,16 @@ class CrawlPlan:
     top: int | None
     """Sites from the head of the list; None for all."""
     attempts: int
-    """Most visits of a site."""
     budget_s: float
-    """Time limit of a visit, in seconds."""
     commit: str
     optout: OptOut | None = None
-    """Sites that asked not to be visited."""
     loads: int = 1
     inner_pages: int = 0
     user_agent: str | None = None
     """User-Agent to send; None for that of plain Chrome."""
     contact_url: str | None = None
-    """Contact page for site owners, put into the User-Agent."""
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return the sites to visit, with their ranks in the list."""
         head = self.sites.top(self.top)
         return self.optout.filter_entries(head) if self.optout else head
 
@@ -73,7 +68,7 @@ class CrawlPlan:
 
 
 def plan(engine: Engine, wanted: CrawlPlan) -> tuple[Crawl, bool]:
-    """Plan a crawl; return it, and whether it is new. The same plan again changes nothing."""
+    """Plan a crawl; return it, and whether it is new: the same plan again changes nothing."""
     with engine.begin() as connection:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
         existing = _same_name(connection, wanted.name)
@@ -87,7 +82,7 @@ def plan(engine: Engine, wanted: CrawlPlan) -> tuple[Crawl, bool]:
 
 
 def find_list_of_month(connection: Connection, month: str, source: str) -> str | None:
-    """Return the id of the source's list that the crawls of a month have; None before the first crawl."""
+    """Return the id of the list that a month's crawls have of a source; None before the first."""
     query = (
         select(SiteList.id)
         .join(Crawl, Crawl.list_id == SiteList.id)
@@ -98,7 +93,7 @@ def find_list_of_month(connection: Connection, month: str, source: str) -> str |
 
 
 def check_method(crawl: Crawl) -> None:
-    """Raise PlanError if the crawl was planned for another method than this code's."""
+    """Raise PlanError if another method than this code's was planned."""
     if crawl.method_version != METHOD_VERSION:
         raise PlanError(
             f"{name_of(crawl)} was planned for method {crawl.method_version}, and this code measures by "

@@ -12,13 +12,12 @@ class SealError(CrawlerError):
 
 
 def count_open_sites(connection: Connection, crawl: Crawl) -> int:
-    """Count the sites without a final visit, claimed or not."""
     left = select(func.count()).where(Site.crawl_id == crawl.id, Site.final_visit_id.is_(None))
     return connection.scalar(left) or 0
 
 
 def seal(engine: Engine, crawl: Crawl) -> bool:
-    """Seal a crawl whose every site has its final visit; False if it was sealed already."""
+    """Seal a crawl whose sites are all done; False if it was sealed already."""
     with engine.begin() as connection:
         # The lock excludes writers, which lock the row for reading.
         sealed_at = connection.scalar(select(Crawl.sealed_at).where(Crawl.id == crawl.id).with_for_update())

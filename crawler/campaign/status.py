@@ -20,7 +20,6 @@ COUNTED_BYTES = 64 << 20
 counting 100 million would take minutes."""
 
 FAILURES = 10
-"""Number of failed visits that are listed."""
 
 BROWSERS_ERROR = re.compile(r"net::\w+")
 """The part of an error that names no host."""
@@ -32,50 +31,39 @@ class Status:
 
     planned: int
     final: int
-    """Sites with a final visit."""
     claimed: int
-    """Sites under a lease that has not expired."""
     expired: int
-    """Sites whose lease expired with their crawler; another crawler takes them over."""
+    """Sites whose lease ended with their crawler, for another to take over."""
     visits: int
-    """Visits of all kinds, earlier attempts included."""
+    """Visits, earlier attempts included."""
     repeat_loads: int
     inner_pages: int
     walls: dict[str, int]
-    """Final visits by recognised bot wall."""
     consents: dict[str, int]
-    """Final visits by recognised consent platform."""
     packets: PacketAudit
-    """Comparison of received bytes with captured packets, of a sample of the connections if they are many."""
+    """Received bytes beside captured packets; of many connections a sample."""
     uncovered: int
-    """Visits with less than schema.vocabulary.COVERAGE_FLOOR of their bytes accounted for."""
+    """Visits below schema.vocabulary.COVERAGE_FLOOR."""
     log_lines_lost: int | None
-    """Lines of network logs that could not be read; None if no visit has counted them."""
+    """Unreadable lines of network logs; None if no visit has counted them."""
     unfiltered: int
-    """Visits that were made without the address guard."""
     network_down: int
-    """Visits that were given back because our own network was down."""
     postponed: int
-    """Sites whose Retry-After is not over."""
     outcomes: dict[str, int]
-    """Final visits by outcome."""
     responses: int | None
-    """Number of responses, estimated from PostgreSQL's statistics if large;
-    None before there are statistics."""
+    """Responses, if many estimated by PostgreSQL's statistics; None before there are any."""
     responses_exact: bool
     received_bytes: int
     coverage_min: float | None
-    """Least coverage of all visits that received bytes; None without any."""
     coverage_median: float | None
     visits_per_hour: float | None
-    """Rate over the 15 minutes before the end of the last visit; None without visits."""
+    """Rate over the 15 minutes before the last visit's end."""
     sealed_at: datetime.datetime | None
     old_list_month: str | None = None
     """Month in which the list was read, if that is before the month of the plan."""
 
 
 def count_status(connection: Connection, crawl: Crawl) -> Status:
-    """Count the crawl's sites, visits and responses; many responses are estimated."""
     given = {"crawl_id": crawl.id}
     sites = connection.execute(
         text(
@@ -123,10 +111,7 @@ def count_status(connection: Connection, crawl: Crawl) -> Status:
 
 
 def estimate_minutes_left(counted: Status) -> int | None:
-    """Estimate the minutes until the last site is done, from the recent rate and the visits per site.
-
-    None if unknown.
-    """
+    """Estimate by the recent rate and the visits per site; None if unknown."""
     if not (counted.claimed and counted.visits_per_hour and counted.final):
         return None
     visits = (counted.planned - counted.final) * counted.visits / counted.final
@@ -134,7 +119,7 @@ def estimate_minutes_left(counted: Status) -> int | None:
 
 
 def _count_responses(connection: Connection, crawl: Crawl) -> tuple[int | None, bool]:
-    """Return the number of responses, and whether they were counted.
+    """Return the number of responses, and whether it was counted.
 
     The estimate is rows per page at the last ANALYZE times the present pages, as in PostgreSQL's planner.
     """
@@ -156,8 +141,7 @@ def _count_responses(connection: Connection, crawl: Crawl) -> tuple[int | None, 
 
 
 def _audit_packets(connection: Connection, crawl: Crawl) -> PacketAudit:
-    """Compare the connections with their captured packets; of a large table, only a random sample of pages is
-    read."""
+    """Compare connections with captured packets; of a large table, a random sample of pages."""
     partition = partition_name("connection", crawl.id)
     size = connection.scalar(
         text("SELECT pg_relation_size(oid) FROM pg_class WHERE oid = to_regclass(:name)"), {"name": partition}
@@ -170,7 +154,6 @@ def _audit_packets(connection: Connection, crawl: Crawl) -> PacketAudit:
 
 
 def _count_final_by(connection: Connection, crawl: Crawl, column: str) -> dict[str, int]:
-    """Count final visits by the non-null values of a column, the most frequent first."""
     counted = connection.execute(
         text(
             f"SELECT {column}, count(*) FROM visit WHERE crawl_id "  # noqa: S608
@@ -197,7 +180,6 @@ def _rate(connection: Connection, crawl: Crawl) -> float | None:
 
 
 def count_hours(connection: Connection, crawl: Crawl) -> tuple[Hour, ...]:
-    """Count the visits by the hour (UTC) in which they ended, and by outcome."""
     counted: dict[datetime.datetime, dict[str, int]] = {}
     for at, outcome, number in connection.execute(
         text(
@@ -211,7 +193,7 @@ def count_hours(connection: Connection, crawl: Crawl) -> tuple[Hour, ...]:
 
 
 def list_lanes(connection: Connection, crawl: Crawl) -> tuple[Lane, ...]:
-    """List the crawler processes that hold sites, or made a visit in the hour before the last visit."""
+    """List crawler processes that hold sites, or made a visit in the hour before the last."""
     rows = connection.execute(
         text(
             r"""
@@ -246,7 +228,6 @@ def list_lanes(connection: Connection, crawl: Crawl) -> tuple[Lane, ...]:
 
 
 def list_failures(connection: Connection, crawl: Crawl) -> tuple[Failure, ...]:
-    """List the last visits whose page did not answer, the latest first."""
     rows = connection.execute(
         text(
             "SELECT ended_at, rank, attempt, outcome, error, owner FROM visit WHERE crawl_id = :crawl_id "
@@ -280,7 +261,7 @@ def error_without_hosts(error: str | None) -> str | None:
 
 
 def lane_name(process: str) -> str:
-    """Shorten the name of a crawler process to its host and number.
+    """Return host and number of a crawler process.
 
     >>> lane_name("crawler1/4711/8d2e11f0")
     'crawler1/4711'

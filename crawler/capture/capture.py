@@ -23,7 +23,6 @@ NAMED_WITHIN_MS = 2000
 """Time within which a browser's log names a connection after its first packet, in milliseconds."""
 
 Ends: TypeAlias = tuple[int, str, int]
-"""Local port, remote address and remote port of a connection."""
 
 PAUSE_S = 0.05
 """Pause between two reads of the ring, which holds half a second of 1 Gbit/s."""
@@ -38,10 +37,9 @@ class Capture:
     def __init__(
         self, sock: socket.socket, tcp_info: socket.socket | None = None, *, is_theirs_alone: bool = False
     ) -> None:
-        """Capture by a packet socket, with round trips by a socket of `open_tcp_info`;
-        the caller closes both.
+        """Capture by a packet socket, with round trips by `open_tcp_info`; the caller closes both.
 
-        `is_theirs_alone` says that nobody but browsers uses the network.
+        `is_theirs_alone`: nobody but browsers uses the network.
         """
         self._is_theirs_alone = is_theirs_alone
         self._logs: list[Callable[[], Iterable[Ends]]] = []
@@ -54,8 +52,7 @@ class Capture:
         self._thread.start()
 
     def take(self, local: tuple[str, int], remote: tuple[str, int]) -> CapturedConnection | None:
-        """Remove and return the newest connection between two ends,
-        with all packets captured HANDED_OVER_MS ago.
+        """Take the newest connection between two ends, with all packets captured HANDED_OVER_MS ago.
 
         None if its beginning was not captured, or an address is invalid.
         """
@@ -70,7 +67,6 @@ class Capture:
 
     @contextlib.contextmanager
     def register_log(self, log: Callable[[], Iterable[Ends]]) -> Iterator[None]:
-        """Have a browser's log name its connections while the block runs."""
         with self._lock:
             self._logs.append(log)
         try:
@@ -80,12 +76,11 @@ class Capture:
                 self._logs.remove(log)
 
     def unnamed_bytes(self, ends: Iterable[Ends], *, since_ms: int, until_ms: int) -> int:
-        """Count the bytes on connections that began in this time and that no browser's log names, each
-        connection once.
+        """Count the bytes on connections of this time that no browser's log names, each connection once.
 
-        `ends` are those that the asking browser's log names, which has been read to its end. Other browsers'
-        logs may be behind, so where there are others, a connection counts only once there has been time to
-        name it. Nothing counts where others than browsers use the network.
+        `ends` are those of the asking browser's log, which has been read to its end. Other browsers' logs may
+        be behind, so a connection counts only once there has been time to name it. Nothing counts where
+        others than browsers use the network.
         """
         with self._lock:
             if not self._is_theirs_alone:
@@ -103,8 +98,7 @@ class Capture:
             )  # one that is lost had a byte at least
 
     def is_behind(self, local: tuple[str, int], remote: tuple[str, int], received_bytes: int) -> bool:
-        """Return whether packets are still to come, since the connection is known
-        to have received so many bytes."""
+        """Return whether packets are still to come of a connection that received so many bytes."""
         with contextlib.suppress(ValueError), self._lock:
             self._drain()
             connection = self._connections.find(pack_end(*local), pack_end(*remote))
@@ -113,7 +107,6 @@ class Capture:
         return False
 
     def close(self) -> None:
-        """End the capture, after the last browser's end."""
         os.eventfd_write(self._end, 1)
         self._thread.join()
         os.close(self._end)
@@ -140,7 +133,6 @@ class Capture:
 
 
 def _names(ends: Iterable[Ends]) -> set[bytes]:
-    """Return the names of connections, but for those whose address is invalid."""
     names = set()
     for connection in ends:
         with contextlib.suppress(ValueError):
@@ -152,8 +144,7 @@ def _names(ends: Iterable[Ends]) -> set[bytes]:
 def open_capture(
     sock: socket.socket | None, tcp_info: socket.socket | None = None, *, is_theirs_alone: bool = False
 ) -> Iterator[Capture | None]:
-    """Capture by sockets of the browsers' network namespace; None if there is no packet socket,
-    or no ring for it."""
+    """Capture by sockets of a network namespace; None without a packet socket, or a ring for it."""
     if sock is None:
         yield None
         return
@@ -170,7 +161,7 @@ def open_capture(
 
 @contextlib.contextmanager
 def capture_loopback(*, is_theirs_alone: bool = False) -> Iterator[Capture | None]:
-    """Capture this network namespace's loopback; yield None without CAP_NET_RAW."""
+    """Capture this namespace's loopback; None without CAP_NET_RAW."""
     with contextlib.ExitStack() as stack:
         try:
             sock = stack.enter_context(contextlib.closing(open_socket(LOOPBACK)))

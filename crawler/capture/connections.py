@@ -9,9 +9,9 @@ from crawler.capture.packets import ACK, PORT, SYN, TCP, Packet
 from crawler.ranges import Ranges
 
 PACKETS_LIMIT = 400
-"""Most packets that are kept of a connection, the first ones: its handshakes and first flights."""
+"""Most packets kept of a connection, the first ones: its handshakes and first flights."""
 KEPT_LIMIT = 100_000
-"""Most packets that are kept of all connections together; the oldest connections are forgotten first."""
+"""Most packets kept in all; the oldest connections are forgotten first."""
 CONNECTIONS_LIMIT = 4096
 """Most connections, for the same reason."""
 GAPS_LIMIT = 256
@@ -38,18 +38,14 @@ class Received:
 
     def __init__(self, first: int) -> None:
         self.is_lost = False
-        """True once there were more gaps than are counted."""
         self._first = first
-        """Sequence number of the first byte."""
         self._arrived = Ranges()
 
     @property
     def payload_bytes(self) -> int:
-        """Bytes in order so far, from the first on."""
         return self._arrived.whole
 
     def add(self, sequence: int, size: int) -> None:
-        """Count a segment's payload, in any order, and repeated or not."""
         position = self.payload_bytes
         offset = (sequence - self._first - position + SEQUENCES // 2) % SEQUENCES - SEQUENCES // 2
         if offset < WINDOW and not self.is_lost:
@@ -67,39 +63,31 @@ class CapturedConnection:
 
     def __init__(self, first: Packet) -> None:
         self.protocol = first.protocol
-        """TCP or UDP."""
         self.client, self.server = first.source, first.destination
-        """The ends, as by `packets.end`; the client sent the first packet."""
         self.packets: list[Packet] = []
         """The first packets of both directions, PACKETS_LIMIT of them at most, in the order of capture."""
         self.syn = first.sequence
-        """Sequence number of the client's SYN; 0 for UDP."""
         self.last_ns: int | None = None
-        """When payload last came from the server, in nanoseconds of CLOCK_MONOTONIC; None before any."""
+        """When payload last came from the server, in ns of CLOCK_MONOTONIC."""
         self.is_lost = False
-        """True once the capture dropped packets, which may have been this connection's."""
         self.is_named = False
-        """True once a browser's log has named the connection."""
         self.min_rtt_us: int | None = None
-        """Smallest round trip that the client's kernel measured (tcpi_min_rtt), in µs;
-        None if it is not known."""
+        """Smallest round trip by the client's kernel (tcpi_min_rtt), in µs."""
         self._received = Received(0) if first.protocol != TCP else None
 
     @property
     def names(self) -> set[bytes]:
-        """Port of either side and end of the other, as by `packets.pack_name`: of UDP,
-        the server may have sent first."""
+        """Names by either side, as by `packets.pack_name`: of UDP, the server may have sent first."""
         return {self.client[-PORT.size :] + self.server, self.server[-PORT.size :] + self.client}
 
     @property
     def began_ns(self) -> int:
-        """Time of the first packet, in nanoseconds of CLOCK_MONOTONIC."""
+        """Time of the first packet, in ns of CLOCK_MONOTONIC."""
         return self.packets[0].time_ns
 
     @property
     def round_trip_us(self) -> int | None:
-        """The smaller of the time from SYN to SYN-ACK and `min_rtt_us`; None if neither is known,
-        and for UDP.
+        """The smaller of SYN to SYN-ACK and `min_rtt_us`; None if neither is known, and for UDP.
 
         The first is unknown if SYN was sent twice: either may be answered.
         """
@@ -114,13 +102,13 @@ class CapturedConnection:
 
     @property
     def received_bytes(self) -> int | None:
-        """Payload from the server: of TCP each byte in order once, of UDP all datagrams;
-        None if packets may be missing."""
+        """Payload from the server: of TCP each byte once, of UDP all datagrams; None if packets may be
+        missing.
+        """
         received = self._received
         return None if self.is_lost or received is None or received.is_lost else received.payload_bytes
 
     def add(self, packet: Packet) -> bool:
-        """Take the next packet; returns whether it is kept."""
         if packet.source == self.server:
             self._receive(packet)
         if len(self.packets) < PACKETS_LIMIT:
@@ -146,11 +134,9 @@ class CapturedConnections:
 
     def __init__(self) -> None:
         self._by_ends: dict[bytes, CapturedConnection] = {}
-        """The connections by client and server, the oldest first."""
         self._kept = 0
-        """Number of packets kept, of all connections."""
         self._taken: dict[bytes, None] = {}
-        """Ends between which datagrams came that were taken, the oldest first: more may come."""
+        """Ends whose datagrams were taken, the oldest first: more may come."""
 
     def feed(self, packet: Packet) -> None:
         """Add a packet, unless it is DNS, or of a TCP connection whose SYN was not captured.
@@ -172,14 +158,10 @@ class CapturedConnections:
                 self._forget()
 
     def find(self, client: bytes, server: bytes) -> CapturedConnection | None:
-        """Return the newest connection between two ends; None if its beginning was not captured."""
         return self._by_ends.get(client + server)
 
     def take(self, client: bytes, server: bytes) -> CapturedConnection | None:
-        """Remove and return the newest connection between two ends.
-
-        None if its beginning was not captured.
-        """
+        """Take the newest connection between two ends; None if its beginning was not captured."""
         connection = self._by_ends.pop(client + server, None)
         if connection is not None:
             self._kept -= len(connection.packets)
@@ -190,10 +172,7 @@ class CapturedConnections:
         return connection
 
     def list_unnamed(self, named: Set[bytes], *, since_ns: int, until_ns: int) -> list[CapturedConnection]:
-        """Return the connections that began in a time, received payload and are not `named`, each once.
-
-        Those that are named now, or were once, need not be named again.
-        """
+        """Return connections of a time that received payload and were never `named`, each once."""
         unnamed = []
         for connection in self._by_ends.values():
             connection.is_named |= not named.isdisjoint(connection.names)
@@ -205,15 +184,15 @@ class CapturedConnections:
         return unnamed
 
     def _is_late(self, packet: Packet) -> bool:
-        """Return whether a datagram belongs to a connection that was taken: either side still closes it,
-        or repeats itself."""
+        """Return whether a datagram is of a connection that was taken: either side still closes it, or
+        repeats itself.
+        """
         ends = packet.source + packet.destination
         if ends in self._taken and packet.payload_bytes >= INITIAL_BYTES:
             del self._taken[ends]
         return ends in self._taken or packet.destination + packet.source in self._taken
 
     def lose(self) -> None:
-        """Note that the capture dropped packets, of any connection."""
         for connection in self._by_ends.values():
             connection.is_lost = True
 

@@ -21,22 +21,22 @@ the browser's connection ID is empty, the tag has 16 bytes."""
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CapturedFlight:
-    """The bytes that came within the first round trip of a response, and the server's initial window as far
-    as the connection tells it."""
+    """The bytes within the first round trip of a response, and the server's initial window as far as they
+    tell it.
+    """
 
     bytes: int
-    """TCP payload from the response's first packet on that was sent before any of it was acknowledged,
-    each byte once."""
+    """TCP payload from the response's first packet on, sent before any of it was acknowledged, each byte
+    once.
+    """
     packets: int
-    """TCP segments of these bytes."""
     segment_bytes: int
     """Payload of a full segment as the server sent it, in bytes."""
     window_segments: int
-    """Lower bound of the initial window, in full segments."""
     window_most_segments: int | None = None
     """Upper bound of the initial window; None if nothing bounds it."""
     unknown: str = ""
-    """The reason why the bounds differ; empty if the window is exactly `window_segments`."""
+    """Reason why the bounds differ; empty if the window is exact."""
 
 
 def measure_first_flight(
@@ -44,9 +44,9 @@ def measure_first_flight(
 ) -> CapturedFlight | str:
     """Return the first flight of the response to the first request, or the reason why there is none.
 
-    `packets` are those of one connection, in the order of their times. `client` is the browser's address and
-    port as in `Packet.source`. The request is the first payload that the browser sends at `request_ns` or
-    later. The response comes after `answer_after` bytes of TCP payload, of a handshake and its tickets.
+    `packets` are one connection's, in the order of time; `client` is the browser's end as in `Packet.source`.
+    The request is the first payload that the browser sends at `request_ns` or later; the response comes after
+    `answer_after` bytes of TCP payload, of a handshake and its tickets.
     """
     exchange = read_exchange(packets, client=client)
     if isinstance(exchange, str):
@@ -83,11 +83,10 @@ def measure_quic_first_flight(
 ) -> tuple[int, int] | None:
     """Return UDP payload in bytes, and datagrams, of the first flight of a response; None if there is none.
 
-    `packets` are those of one connection, in the order of their times. The round trip is the handshake's
-    first: from the browser's first datagram to the server's. The request is the first datagram that the
-    browser sends at `request_ns` or later. The response begins with the first datagram of its stream's data,
-    after `answer_after` bytes from the server and a round trip after the request; if the bytes are not known,
-    with the first datagram that is more than an ACK.
+    `packets` are one connection's, in the order of time. The round trip is from the browser's first datagram
+    to the server's. The request is the browser's first datagram at `request_ns` or later. The response begins
+    with its stream's data, after `answer_after` bytes from the server and a round trip after the request; if
+    the bytes are not known, with the first datagram that is more than an ACK.
     """
     sent = [packet.time_ns for packet in packets if packet.source == client]
     received = [packet for packet in packets if packet.source != client]

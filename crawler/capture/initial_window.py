@@ -68,7 +68,7 @@ PROBE = 2 * EARLIEST_WITH_CLOCK
 """Round trips of silence after which a segment may be a probe: two of the server's own (RFC 8985 §7.2), which
 may be longer than any that the packets show."""
 LOOKED_AT = 300
-"""Number of segments that the bounds are computed from, which include those of the first round trips."""
+"""Segments that the bounds are computed from, the first round trips' among them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,9 +77,8 @@ class Window:
 
     least: int
     most: int | None
-    """None if nothing bounds it."""
     unknown: str
-    """The reason why the bounds differ; empty if they are equal."""
+    """Reason why the bounds differ; empty if they are equal."""
 
 
 class _InFlight(NamedTuple):
@@ -89,7 +88,7 @@ class _InFlight(NamedTuple):
     most: int
     acked_least: int
     acked_most: int
-    """Upper limit of the segments whose acknowledgments the sender had received."""
+    """Most segments whose acknowledgments the sender had received."""
     repeated: int
     """Segments that arrived twice, which Linux counts as acknowledged too (tcp_dsack_seen)."""
 
@@ -103,20 +102,16 @@ class _Stop:
     """A place between two segments where the server may have waited for an acknowledgment."""
 
     last: int
-    """Index of the segment before."""
     window: int
-    """Upper limit of the segments that were in flight."""
+    """Most segments that were in flight."""
     most: int
-    """Upper limit of the congestion window: the segments in flight, or more if Linux may have held segments
-    back."""
+    """Upper limit of the congestion window: in flight, or more if Linux may have held segments back."""
     reason: str
-    """The reason why it may not have waited; empty if it did."""
 
 
 def bound_initial_window(exchange: TcpExchange, begin: int) -> Window:
-    """Return the bounds of the initial window.
-
-    Without an upper bound, the reason is that of the first flight from the segment `begin` on.
+    """Return the bounds of the initial window; without an upper one, with the reason of the first flight from
+    segment `begin` on.
     """
     sent = _states_in_flight(exchange)
     stops = list(_find_stops(exchange, sent))
@@ -133,8 +128,7 @@ def bound_initial_window(exchange: TcpExchange, begin: int) -> Window:
 
 
 def _states_in_flight(exchange: TcpExchange) -> list[_InFlight]:
-    """Return what was in flight when each segment was sent, up to the time at which the server can have
-    learned of a loss."""
+    """Return what was in flight at each segment, until the server can have learned of a loss."""
     sent = []
     for n, (segment, heard) in enumerate(zip(exchange.data[:LOOKED_AT], exchange.heard, strict=False)):
         if heard.most >= exchange.packets_before_loss:
@@ -156,8 +150,7 @@ def _states_in_flight(exchange: TcpExchange) -> list[_InFlight]:
 
 
 def _may_be_probe(exchange: TcpExchange, n: int) -> bool:
-    """Return whether a segment may have been sent for want of acknowledgments: after a silence,
-    or while an old or a lost one waits."""
+    """Return whether a segment may have been sent for want of acknowledgments."""
     segment, silence_ns = exchange.data[n], PROBE * exchange.round_trip_ns
     is_silent = n > 0 and segment.elapsed_ns(exchange.data[n - 1]) >= silence_ns
     timeout_ns = max(silence_ns, RTO_MIN_NS if exchange.is_linux else 0)
@@ -173,8 +166,9 @@ def _least(sent: Sequence[_InFlight], *, is_validating: bool) -> int:
 
 
 def _least_before_growth(state: _InFlight) -> int:
-    """Return the smallest initial window that reaches this one if each acknowledged segment adds one, as in
-    BBR."""
+    """Return the smallest initial window that reaches this one by a segment for each acknowledged one, as in
+    BBR.
+    """
     if not state.growth:
         return max(1, state.least)
     before = state.least - state.growth
@@ -200,8 +194,9 @@ def _reaches(window: int, sent: Sequence[_InFlight]) -> bool:
 
 
 def _find_stops(exchange: TcpExchange, sent: Sequence[_InFlight]) -> Iterator[_Stop]:
-    """Yield the places between segments where the server may have waited: the next segment is the first that
-    it sent after it had received a certain acknowledgment."""
+    """Yield where the server may have waited: before a segment that is the first after a certain
+    acknowledgment.
+    """
     for n in range(min(len(sent), len(exchange.data) - 1)):
         heard, later = exchange.heard[n], exchange.heard[n + 1]
         heard_later = later.least if exchange.has_clock else later.most
@@ -226,8 +221,7 @@ def _find_stops(exchange: TcpExchange, sent: Sequence[_InFlight]) -> Iterator[_S
 
 
 def _why_unproven(exchange: TcpExchange, n: int, acked_ns: int, window: int, *, is_held: bool) -> str:
-    """Return why it is not proven that the server waited for an acknowledgment after a segment; empty if it
-    is."""
+    """Return why it is not proven that the server waited after a segment; empty if it is."""
     last, following, heard = exchange.data[n], exchange.data[n + 1], exchange.heard[n]
     size, trip_ns = exchange.segment_bytes, exchange.round_trip_ns
     in_flight = [segment for segment in exchange.data[: n + 1] if segment.start >= heard.least_position]
@@ -262,8 +256,7 @@ def _pause_ns(exchange: TcpExchange, segment: DataSegment, following: DataSegmen
 
 
 def _least_pause_ns(exchange: TcpExchange, in_flight: Sequence[DataSegment], window: int) -> float:
-    """Return a pause longer than those between the last segments, and longer than any of a paced sender with
-    such a window."""
+    """Return a pause longer than those of the last segments, and of any paced sender with such a window."""
     trip_ns = exchange.round_trip_ns
     late = in_flight[
         (len(in_flight) - 1) // 2 :
@@ -288,7 +281,7 @@ def _burst(exchange: TcpExchange, segment_ns: float) -> float:
 
 
 def _is_kept(sent: Sequence[_InFlight], stop: _Stop) -> bool:
-    """Return whether the data that followed would have fitted into a window that was full at this stop."""
+    """Return whether the data that followed fit into a window that was full at this stop."""
     window, acked = max(stop.most, LEAST_BBR_WINDOW - 1), sent[stop.last].acked_least
     return all(state.least <= window + state.growth - acked for state in sent[stop.last + 1 :])
 
@@ -302,8 +295,7 @@ def _why_different(exchange: TcpExchange, sent: Sequence[_InFlight], stop: _Stop
 
 
 def _may_be_bbr(exchange: TcpExchange, stop: _Stop) -> bool:
-    """Return False if the segments up to where the server waited, or the next flight,
-    were sent faster than BBR paces them."""
+    """Return False if what was sent up to the wait, or the next flight, was faster than BBR paces."""
     if not exchange.counts_milliseconds:
         return True
     segment_ns = EARLIEST * exchange.round_trip_ns / (BBR_WINDOWS * max(stop.window, LEAST_BBR_WINDOW))

@@ -38,18 +38,14 @@ class Packet(NamedTuple):
     carries as one packet (GRO, TSO)."""
 
     time_ns: int
-    """When the kernel captured it, in nanoseconds of CLOCK_MONOTONIC."""
+    """Time of the capture, in ns of CLOCK_MONOTONIC."""
     protocol: int
-    """TCP or UDP."""
     source: bytes
-    """Address and port of the sender, as by `pack_end`."""
     destination: bytes
-    """Address and port of the receiver, as by `pack_end`."""
     payload_bytes: int
-    """Payload by the headers' lengths, of all its segments together; the payload itself is not captured."""
+    """Payload by the headers' lengths, of all its segments together; it is not captured itself."""
     segment_bytes: int
-    """Payload of each of its TCP segments but the last, which may be shorter;
-    `payload_bytes` if there is one segment."""
+    """Payload of each TCP segment but the last, which may be shorter."""
     sequence: int
     """Sequence number of SYN, or else of the first payload byte; 0 for UDP."""
     acknowledgment: int
@@ -68,19 +64,19 @@ class Packet(NamedTuple):
 
     @property
     def mss(self) -> int | None:
-        """Maximum segment size that the sender accepts, in bytes (RFC 9293 §3.7.1); None if not sent."""
+        """Maximum segment size that the sender accepts (RFC 9293 §3.7.1)."""
         value = find_option(self.options, MSS)
         return int.from_bytes(value, "big") if value is not None and len(value) == 2 else None
 
     @property
     def window_scale(self) -> int | None:
-        """Shift of the sender's later window fields (RFC 7323 §2.2), of a SYN; None if not sent."""
+        """Shift of later window fields (RFC 7323 §2.2), of a SYN."""
         value = find_option(self.options, WINDOW_SCALE)
         return min(value[0], 14) if value is not None and len(value) == 1 else None
 
     @property
     def timestamps(self) -> tuple[int, int] | None:
-        """TSval and TSecr (RFC 7323 §3.2); None if not sent."""
+        """TSval and TSecr (RFC 7323 §3.2)."""
         if len(self.options) == ALIGNED_BYTES and self.options.startswith(ALIGNED):
             return STAMPS.unpack_from(self.options, len(ALIGNED))
         value = find_option(self.options, TIMESTAMPS)
@@ -88,12 +84,13 @@ class Packet(NamedTuple):
 
 
 def parse_packet(headers: memoryview | bytes, *, time_ns: int, size: int, gso_size: int = 0) -> Packet | None:
-    """Return the packet of which `headers` is the beginning, from the IP header on.
+    """Return the packet of which `headers` is the beginning, from the IP header on; None if it is no whole
+    TCP or UDP.
 
-    None if it is no whole TCP or UDP. `size` is the captured packet's own, in bytes; bytes beyond the length
-    in its IP header are not payload. A packet too long for its length field has 0 there, as inside Linux (BIG
-    TCP): then `size` counts. `gso_size` is the payload of each of its segments if the kernel merged them or
-    has yet to cut them, as a virtio_net_hdr has it; else 0. Checksums are not verified.
+    `size` is the captured packet's own; bytes beyond the length in its IP header are not payload. A packet
+    too long for its length field has 0 there, as inside Linux (BIG TCP): then `size` counts. `gso_size` is
+    the payload of each of its segments if the kernel merged them or has yet to cut them, as a virtio_net_hdr
+    has it; else 0. Checksums are not verified.
     """
     if len(headers) < IPV4_HEADER:
         return None
@@ -158,9 +155,7 @@ def _datagram(
 
 
 def find_option(options: bytes, kind: int) -> bytes | None:
-    """Return the value of the first TCP option of a kind (RFC 9293 §3.2).
-
-    None if there is none, or the options are malformed.
+    """Return the value of the first TCP option of a kind (RFC 9293 §3.2); None also if options are malformed.
 
     >>> find_option(bytes.fromhex("020405b4 0101 0402"), MSS).hex()
     '05b4'
@@ -178,7 +173,6 @@ def list_option_kinds(options: bytes) -> list[int]:
 
 
 def _options(options: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield kind and value of each option before the first malformed one."""
     at = 0
     while at + 1 < len(options) and options[at] != OPTIONS_END:
         if options[at] == NO_OPERATION:
@@ -192,9 +186,8 @@ def _options(options: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def pack_name(local_port: int, remote_address: str, remote_port: int) -> bytes:
-    """Return local port and remote end of a connection, which tell it apart in a namespace.
-
-    Raises ValueError as `pack_end` does.
+    """Return local port and remote end, which tell a connection apart in a namespace; ValueError as
+    `pack_end`.
     """
     return PORT.pack(local_port) + pack_end(remote_address, remote_port)
 

@@ -42,7 +42,6 @@ TP_STATUS_KERNEL, TP_STATUS_USER = 0, 1
 ETH_P_ALL, ETH_P_IP, ETH_P_IPV6 = 0x0003, 0x0800, 0x86DD
 
 REQUEST = struct.Struct("=7I")
-"""struct tpacket_req3."""
 STATISTICS = struct.Struct("=3I")
 """struct tpacket_stats_v3: packets, dropped packets among them, and how often the ring was full."""
 BLOCK = struct.Struct("=8x3I")
@@ -94,11 +93,11 @@ pass, of at most 134 bytes, and nothing else."""
 
 
 def open_socket(interface: str) -> socket.socket:
-    """Open a socket that captures the headers of TCP and UDP packets on an Ethernet
-    interface of this network namespace.
+    """Open a socket that captures the headers of TCP and UDP packets on an Ethernet interface of this network
+    namespace.
 
-    Needs CAP_NET_RAW (PermissionError); a process that is given the socket needs no capability. It captures
-    both directions, but on loopback, where each packet leaves and arrives, only those that arrive.
+    Needs CAP_NET_RAW (PermissionError); a process that is given the socket needs no capability. On loopback,
+    where each packet leaves and arrives, it captures only those that arrive.
     """
     instructions = ctypes.create_string_buffer(
         b"".join(struct.pack("=HBBI", *instruction) for instruction in HEADERS_ALONE)
@@ -117,7 +116,7 @@ def open_socket(interface: str) -> socket.socket:
 
 
 def renew_ring(capture: socket.socket, interface: str) -> None:
-    """Continue a capture on an interface that was made anew under its name; the ring and its reader remain.
+    """Continue a capture on an interface that was made anew under its name.
 
     Needs no capability: the socket finds the interface in its own network namespace.
     """
@@ -139,7 +138,6 @@ class Ring:
         self._request(blocks)
         self._map = mmap.mmap(capture.fileno(), blocks * BLOCK_BYTES)
         self.memory = memoryview(self._map)
-        """All that the kernel has written."""
 
     def fileno(self) -> int:
         """Return the descriptor for select and poll: readable when a block was handed over."""
@@ -174,12 +172,11 @@ class Ring:
             self._at = (self._at + 1) % self._blocks
 
     def count_dropped(self) -> int:
-        """Count the packets that found no room in the ring, since the last call."""
         statistics = self._capture.getsockopt(SOL_PACKET, PACKET_STATISTICS, STATISTICS.size)
         return int(STATISTICS.unpack(statistics)[1])
 
     def close(self) -> None:
-        """Free the memory: at once, or at the end of an iteration that still uses it."""
+        """Free the memory, if need be at the end of an iteration."""
         self.memory.release()
         with contextlib.suppress(BufferError, OSError):
             self._map.close()

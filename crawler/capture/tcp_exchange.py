@@ -63,20 +63,18 @@ class DataSegment(NamedTuple):
     start: int
     end: int
     acknowledgment: int
-    """Position in the client's data up to which the server had received."""
+    """Position in the client's data that it acknowledges."""
     is_pushed: bool
     echo: int | None
-    """The client's timestamp that it echoes (TSecr); None without timestamps."""
+    """The client's timestamp that it echoes (TSecr)."""
     stamp: int | None
-    """The server's own timestamp (TSval), which Linux counts in milliseconds; None without timestamps."""
+    """The server's own timestamp (TSval), which Linux counts in milliseconds."""
 
     @property
     def size(self) -> int:
-        """Payload in bytes."""
         return self.end - self.start
 
     def ticks_since(self, earlier: DataSegment) -> int:
-        """Return the ticks of the server's clock since an earlier segment; 0 without timestamps."""
         if self.stamp is None or earlier.stamp is None:
             return 0
         return _ticks_between(earlier.stamp, self.stamp)
@@ -92,11 +90,8 @@ class Ack(NamedTuple):
 
     time_ns: int
     position: int
-    """Position in the server's data up to which the client has received."""
     right_edge: int
-    """Position up to which the client's receive window allows data."""
     start: int
-    """Position of its payload in the client's data."""
     end: int
     is_selective: bool
     """True if SACK blocks or a repeated position show that data beyond a gap had arrived."""
@@ -104,8 +99,9 @@ class Ack(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """Bounds of the client's packets that the server had heard when it sent a segment, and of the position
-    that they acknowledged."""
+    """Bounds of the client's packets that the server had heard at a segment, and of the position that they
+    acknowledged.
+    """
 
     least: int
     most: int
@@ -130,9 +126,8 @@ class TcpExchange:
     data: list[DataSegment]
     acks: list[Ack]
     heard: list[Heard]
-    """What the server had heard, by segment of `data`."""
     ends: list[int]
-    """Position after each segment, in order; gaps in `data` count as full segments."""
+    """Position after each segment; gaps in `data` count as full segments."""
     reached: list[int]
     """The highest position up to which data had come with each of `data`."""
     has_clock: bool
@@ -148,8 +143,9 @@ class TcpExchange:
     a repeated SYN or a long silence may explain, in nanoseconds."""
 
     def find_answer(self, request_ns: int, answer_after: int = 0) -> int | None:
-        """Return the index of the first data beyond a position that acknowledges the client's first
-        payload of `request_ns` or later."""
+        """Return the first data beyond a position that acknowledges the client's first payload of
+        `request_ns` or later.
+        """
         request = next((ack for ack in self.acks if ack.time_ns >= request_ns and ack.end > ack.start), None)
         if request is None:
             return None
@@ -165,15 +161,13 @@ class TcpExchange:
         )
 
     def segments(self, position: int) -> int:
-        """Return the number of segments that end at a position or before."""
         return bisect.bisect_right(self.ends, position)
 
     def is_full(self, segment: DataSegment) -> bool:
         return segment.size >= self.segment_bytes
 
     def oldest(self, n: int) -> DataSegment:
-        """Return the oldest segment that may be in flight once a segment was sent; the one before it,
-        if it was lost."""
+        """Return the oldest segment that may be in flight, or the one before it if that was lost."""
         position = self.heard[n].least_position
         first = min(n, bisect.bisect_right(self.reached, position))
         return self.data[first - (self.data[first].start > position and first > 0)]
@@ -197,7 +191,6 @@ class _Reading:
     answers: list[tuple[int, int]] = field(default_factory=list)
     """Times at which the server acknowledged more of the client's data, and its position."""
     repeats: list[int] = field(default_factory=list)
-    """When segments came that had come before."""
     repeated_ns: int | None = None
     """When the first segment came that had been sent again;
     a probe of Linux (RFC 8985 §7) is none if its original came too."""
@@ -205,11 +198,9 @@ class _Reading:
     """Time of arrival of each packet of the server, its timestamp (TSval), and that which it echoes."""
     round_trips: list[int] = field(default_factory=list)
     arrived: Ranges = field(default_factory=Ranges)
-    """The server's data that have come."""
     awaiting: list[tuple[int, int]] = field(default_factory=list)
     """End and time of the client's payloads that the server has not acknowledged."""
     sent: int = 0
-    """Position after what the client has sent."""
 
     def take_server_packet(self, packet: Packet) -> None:
         if packet.timestamps:
@@ -362,8 +353,7 @@ def _list_heard(reading: _Reading, clock: Sequence[int], round_trip_ns: int) -> 
 
 
 def _count_not_taken_over(reading: _Reading, earliest_ns: int) -> list[int]:
-    """Return, for each number of the client's packets, the last of them whose timestamp the server may not
-    have adopted."""
+    """Return, for each number of packets, the last whose timestamp the server may not have adopted."""
     untold, at, acknowledged = [0], 0, 0
     for n, ack in enumerate(reading.acks, 1):
         while at < len(reading.answers) and reading.answers[at][0] < ack.time_ns + earliest_ns:
@@ -374,10 +364,7 @@ def _count_not_taken_over(reading: _Reading, earliest_ns: int) -> list[int]:
 
 
 def _read_clock(reading: _Reading) -> list[int]:
-    """Return the client's timestamps (TSval) as a clock that never goes back.
-
-    Empty if not all packets have timestamps.
-    """
+    """Return the client's TSval as a clock that never goes back; empty if a packet has none."""
     if any(ack.timestamps is None for ack in reading.acks) or any(
         segment.echo is None for segment in reading.data
     ):
@@ -390,25 +377,23 @@ def _read_clock(reading: _Reading) -> list[int]:
 
 
 def _unwrap(stamp: int, clock: Sequence[int]) -> int:
-    """Return a timestamp on a clock that does not wrap around."""
     return clock[0] + _ticks_between(clock[0], stamp)
 
 
 def _ticks_between(earlier: int, later: int) -> int:
-    """Return the ticks from one timestamp to another, which may have wrapped around."""
     return (later - earlier + SEQUENCES // 2) % SEQUENCES - SEQUENCES // 2
 
 
 def _counts_milliseconds(data: Sequence[DataSegment]) -> bool:
-    """Return whether the server's timestamps count milliseconds, as far as its segments tell."""
     came_ns = data[-1].time_ns - data[0].time_ns
     ticks_ns = data[-1].ticks_since(data[0]) * TICK_NS
     return came_ns >= LEAST_TICKS * TICK_NS and abs(ticks_ns - came_ns) <= CLOCK_ERROR * came_ns
 
 
 def _join_ways(reading: _Reading, clock: Sequence[int]) -> int:
-    """Return the sum of the shortest time to the server and the shortest time back, in nanoseconds, over all
-    packets, by the server's clock of milliseconds; the sum is too long by less than a tick."""
+    """Return the sum of the shortest ways to the server and back, in ns by its clock of milliseconds; too
+    long by less than a tick.
+    """
     began_ns, first, _ = reading.stamps[0]
     there, back = [], []
     for time_ns, stamp, echo in reading.stamps:
@@ -421,7 +406,7 @@ def _join_ways(reading: _Reading, clock: Sequence[int]) -> int:
 
 
 def _sent_ns(reading: _Reading, clock: Sequence[int], echo: int | None) -> int:
-    """Return when the client first sent a timestamp, in nanoseconds; long ago if it sent none."""
+    """Return when the client first sent a timestamp, in ns; long ago if it sent none."""
     stamp = _unwrap(echo or 0, clock)
     first = bisect.bisect_left(clock, stamp)
     return reading.acks[first].time_ns if first < len(clock) and clock[first] == stamp else -NEVER_NS
@@ -438,11 +423,11 @@ def _list_ends(data: Sequence[DataSegment], segment_bytes: int) -> list[int]:
 
 
 def _find_disturbance(reading: _Reading, ready_ns: int, round_trip_ns: int) -> int:
-    """Return when the window may first have changed for another reason than an acknowledgment, in
-    nanoseconds; `ready_ns` is the earliest time at which data can come.
+    """Return when the window may first have changed for another reason than an acknowledgment; data come from
+    `ready_ns` on.
 
-    What comes after a silence may have been sent before, and lost: a timeout after what it answers,
-    and by no other data.
+    What comes after a silence may have been sent before, and lost: a timeout after what it answers, and by no
+    other data.
     """
     timeout_ns = RTO_MIN_NS if reading.is_linux else max(OTHER_RTO_MIN_NS, EARLIEST * round_trip_ns)
     repeated_ns = (
@@ -461,11 +446,11 @@ def _find_disturbance(reading: _Reading, ready_ns: int, round_trip_ns: int) -> i
 
 
 def _find_timeout(reading: _Reading, heard: Sequence[Heard], round_trip_ns: int) -> int:
-    """Return when the first segment came before which a segment may have waited for its acknowledgment until
-    a timeout, in nanoseconds; NEVER_NS if none did.
+    """Return when the first segment came before which one may have waited until a timeout, in ns; NEVER_NS if
+    none did.
 
-    What was sent again then may have been lost too. The acknowledgments that came early may have been lost:
-    those count which the server is known to have heard.
+    What was sent again then may have been lost too, as may early acknowledgments: those count which the
+    server is known to have heard.
     """
     timeout_ns = RTO_MIN_NS if reading.is_linux else max(OTHER_RTO_MIN_NS, EARLIEST * round_trip_ns)
     known = sorted({entry.least for entry in heard if entry.least})
@@ -481,16 +466,12 @@ def _find_timeout(reading: _Reading, heard: Sequence[Heard], round_trip_ns: int)
 
 
 def is_linux(answer: Packet) -> bool:
-    """Return whether a SYN-ACK has its options in the order of Linux (tcp_options_write):
-    SACK permitted before the window scale."""
     kinds = list_option_kinds(answer.options)
     both = [kind for kind in kinds if kind in {SACK_PERMITTED, WINDOW_SCALE}]
     return both == [SACK_PERMITTED, WINDOW_SCALE]
 
 
 def _measure_segments(data: Sequence[DataSegment], syn: Packet, answer: Packet) -> tuple[int, bool]:
-    """Return the payload of a full segment, and whether it was seen: as the client allows,
-    or as the sender cut what it had."""
     has_timestamps = syn.timestamps is not None and answer.timestamps is not None
     allowed = max(1, (syn.mss or DEFAULT_MSS) - (TIMESTAMPS_BYTES if has_timestamps else 0))
     largest = max(segment.size for segment in data)

@@ -42,7 +42,6 @@ REPORTS_LIMIT = 4096
 """Most destroyed sockets that are remembered; the oldest are forgotten first."""
 
 Ends = tuple[bytes, bytes]
-"""This end of a socket and the other, as by `packets.end`."""
 
 
 def open_tcp_info() -> socket.socket:
@@ -69,8 +68,7 @@ class SmallestRoundTrips:
     def __init__(self, kernel: socket.socket) -> None:
         self._kernel = kernel
         self._destroyed: dict[Ends, tuple[int, int]] = {}
-        """When the report of a destroyed socket was read, in nanoseconds of CLOCK_MONOTONIC,
-        and its smallest round trip."""
+        """Time of the report on a destroyed socket, in ns of CLOCK_MONOTONIC, and its smallest round trip."""
         self._asked = 0
 
     def fileno(self) -> int:
@@ -78,15 +76,12 @@ class SmallestRoundTrips:
         return self._kernel.fileno()
 
     def drain(self) -> None:
-        """Read all reports so far; does not wait."""
         for _, ends, trip_us in self._messages():
             self._keep(ends, trip_us)
 
     def take(self, client: bytes, server: bytes, *, since_ns: int) -> int | None:
-        """Return the smallest round trip in µs of the connection between two ends that began at
-        `since_ns` of CLOCK_MONOTONIC.
-
-        None if the kernel measured none, or no longer knows the connection.
+        """Return the smallest round trip in µs of the connection that began at `since_ns` of CLOCK_MONOTONIC;
+        None if unknown.
         """
         living = self._ask(client, server)
         report = self._destroyed.pop((client, server), None)
@@ -127,8 +122,7 @@ class SmallestRoundTrips:
             del self._destroyed[next(iter(self._destroyed))]
 
     def _messages(self) -> Iterator[tuple[int, Ends, int]]:
-        """Yield the sequence number (0: a report), ends and smallest round trip in µs of each
-        socket that the kernel told of."""
+        """Yield sequence number (0: a report), ends and smallest round trip in µs of each socket."""
         for _ in range(REPORTS_LIMIT):  # a limit: sockets may end faster than they are read
             try:
                 message = self._kernel.recv(MESSAGE_BYTES, socket.MSG_DONTWAIT)

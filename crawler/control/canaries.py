@@ -25,9 +25,7 @@ class Canary:
     id: str
     url: str
     status: int | None
-    """Expected status; None for any below 300."""
     body: str
-    """Beginning of the expected body."""
     source: str
 
 
@@ -84,7 +82,6 @@ def parse_canaries(text: str | None) -> list[Canary]:
 
 
 def parse_canary(url: str) -> Canary:
-    """Make a canary of an operator's URL, for which any status below 300 is expected."""
     try:
         parts = urlsplit(url)
         usable = parts.scheme == "http" and parts.hostname and parts.port != 0

@@ -20,7 +20,6 @@ MEND_WITHIN_S = 60.0
 """Time for which mending the guard may fail before the run ends, in seconds."""
 
 NAMES_KEPT = 64
-"""Number of sites that answered most recently, whose names are known to resolve."""
 
 NAMES_ASKED = 3
 """Known names that a probe resolves, each with a made-up name below it, which no cache has."""
@@ -35,7 +34,7 @@ class NetworkFault:
 
     reason: str
     guard: bool = False
-    """True if the address guard was not whole: then even a page that loaded well says nothing of its site."""
+    """True if the address guard was not whole: then even a page that loaded well says nothing."""
     is_certain: bool = True
     """False if the site may be at fault instead."""
 
@@ -49,8 +48,7 @@ class CrawlNetwork:
         guard: AddressGuard | None,
         resolvers: Sequence[Resolver] | None = None,
     ) -> None:
-        """Take `resolvers`, which are asked about names that do not resolve; None for a web whose names are
-        not in the DNS."""
+        """Take `resolvers`, which are asked about names that do not resolve; None for a web without DNS."""
         self._canaries = list(canaries)
         self._guard = guard
         self._resolvers = None if resolvers is None else list(resolvers)
@@ -58,7 +56,7 @@ class CrawlNetwork:
         self._broken_since: float | None = None
 
     async def check_guard(self) -> NetworkFault | None:
-        """Return the guard's fault, without asking canaries and without mending."""
+        """Return the guard's fault, without mending."""
         if self._guard is None:
             return None
         try:
@@ -69,12 +67,11 @@ class CrawlNetwork:
         return None
 
     def note_resolved(self, host: str) -> None:
-        """Record that the name of a site that answered resolves."""
         if self._resolvers is not None and host not in self._known:
             self._known.append(host)
 
     async def check_resolver(self, names: Sequence[str]) -> NetworkFault | None:
-        """Return the fault of our resolver if names exist that the browser could not resolve, or may exist.
+        """Return our resolver's fault if names exist, or may exist, that the browser could not resolve.
 
         Second resolvers are asked, from outside the guard.
         """
@@ -92,13 +89,12 @@ class CrawlNetwork:
         return uncertain
 
     async def describe_lack(self) -> str | None:
-        """Return a warning if no second resolver answers; None if one does, or if none is needed."""
         return None if self._resolvers is None else await describe_lack(self._resolvers)
 
     async def probe(self) -> NetworkFault | None:
-        """Return the network's fault, None if it is up; EgressUnavailable if the guard cannot be mended.
+        """Return the network's fault; EgressUnavailable if the guard cannot be mended.
 
-        The guard is checked, and mended if it is broken, which is a fault even so; else canaries are asked.
+        A broken guard is mended, which is a fault even so; else canaries are asked.
         """
         broken = await self.check_guard()
         if broken is not None:
@@ -136,7 +132,7 @@ class CrawlNetwork:
 
 
 async def run_probe(request: Probe) -> ProbeResult:
-    """Run crawler.control.probe, and return its result. Cancelled, it leaves no process."""
+    """Run crawler.control.probe; cancelled, it leaves no process."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-I", "-m", "crawler.control.probe", json.dumps(dataclasses.asdict(request))),

@@ -24,7 +24,6 @@ from urllib.parse import urlsplit
 from crawler.control.canaries import Canary
 
 FIRST_WITHIN_S = 2.0
-"""Time after which the other canaries are asked too, in seconds."""
 
 WITHIN_S = 6.0
 """Time limit of the probe, in seconds: enough for two DNS queries and a lost SYN."""
@@ -49,9 +48,7 @@ class Probe:
 
     canaries: list[Canary]
     names: list[str] = dataclasses.field(default_factory=list)
-    """Names that are known to resolve."""
     namespace_pid: int | None = None
-    """Process by which the guard is entered; None without a guard."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,14 +57,11 @@ class ProbeResult:
 
     good: bool
     errors: dict[str, str]
-    """The fault of each canary or name; empty for one that is well."""
     resolver: bool = False
-    """True if it is names that do not resolve."""
 
 
 def main() -> int:
-    """Probe the network; return exit code 1 if the guard cannot be entered, 0 whatever the canaries
-    answer."""
+    """Return exit code 1 if the guard cannot be entered, 0 whatever the canaries answer."""
     given = json.loads(sys.argv[1])
     request = Probe(**given | {"canaries": [Canary(**canary) for canary in given["canaries"]]})
     result, code = None, 0
@@ -81,8 +75,7 @@ def main() -> int:
 
 
 def enter(namespace_pid: int) -> None:
-    """Become the browsers' user, who owns that process, in the browsers' network,
-    without capabilities over it."""
+    """Become the browsers' user in the browsers' network, without capabilities over it."""
     libc = ctypes.CDLL(None, use_errno=True)
     uid = Path(f"/proc/{namespace_pid}").stat().st_uid
     namespaces = [os.open(f"/proc/{namespace_pid}/ns/{kind}", os.O_RDONLY) for kind in ("user", "net")]
@@ -105,7 +98,6 @@ def _check(result: int) -> None:
 
 
 def probe(request: Probe) -> ProbeResult:
-    """Ask canaries and resolve names at the same time; both must succeed."""
     deadline = time.monotonic() + WITHIN_S
     names = request.names
     asked = [*names, *(f"{secrets.token_hex(6)}.{name}" for name in names)]
@@ -133,10 +125,10 @@ def probe(request: Probe) -> ProbeResult:
 
 
 def resolve(name: str, *, is_known: bool) -> str:
-    """Return what is wrong with our resolver's answer for a name, "" if nothing is.
+    """Return what is wrong with our resolver's answer for a name.
 
-    A name that is made up is in no cache: that it does not exist is an answer, and that its servers were not
-    reached is none.
+    A made-up name is in no cache: that it does not exist is an answer, and that its servers were not reached
+    is none.
     """
     try:
         socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
@@ -147,7 +139,7 @@ def resolve(name: str, *, is_known: bool) -> str:
 
 
 def ask_canaries(canaries: list[Canary], deadline: float) -> ProbeResult:
-    """Ask the first canary, and all others at once if it does not answer soon, until one answers well."""
+    """Ask the first canary, and all others if it does not answer soon, until one answers well."""
     answers: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
     errors: dict[str, str] = {}
     for group, until in ((canaries[:1], deadline - WITHIN_S + FIRST_WITHIN_S), (canaries[1:], deadline)):
@@ -167,7 +159,6 @@ def ask_canaries(canaries: list[Canary], deadline: float) -> ProbeResult:
 
 
 def ask_canary(canary: Canary) -> str:
-    """Ask a canary; return the fault of its answer, empty if there is none."""
     url = urlsplit(canary.url)
     connection = http.client.HTTPConnection(
         url.hostname or "", url.port, timeout=WITHIN_S, source_address=("", secrets.choice(LOCAL_PORTS))

@@ -19,10 +19,8 @@ from dns.message import Message
 from crawler.errors import CrawlerError
 
 WITHIN_S = 2.0
-"""Time limit of one resolver's answer, in seconds."""
 
 NONE = "none"
-"""Value of FIRSTFLIGHT_RESOLVERS for no second resolver."""
 
 Opinion = Literal["exists", "absent", "unknown"]
 """Whether a name has an address: `absent` if a resolver says no, or several cannot find out either;
@@ -33,7 +31,6 @@ SEVERAL = 2
 resolver."""
 
 RESOLVERS_REMEDY = "let port 53 through to them over UDP and TCP, or name others by FIRSTFLIGHT_RESOLVERS"
-"""Instruction to an operator where no second resolver answers."""
 
 ROOT = "."
 """Name that every resolver knows, and that reveals nothing about a crawl."""
@@ -93,8 +90,8 @@ def _parse_resolver(text: str) -> Resolver:
 
 
 async def ask_resolvers(resolvers: Sequence[Resolver], name: str) -> Opinion:
-    """Ask one resolver after the other until one says whether a name has an address, be it one that no
-    page may reach."""
+    """Ask resolvers in turn until one says whether a name has an address, be it one that no page may
+    reach."""
     failed = 0
     for resolver in resolvers:
         answers = await asyncio.gather(*(_ask(resolver, name, kind) for kind in ("A", "AAAA")))
@@ -107,7 +104,6 @@ async def ask_resolvers(resolvers: Sequence[Resolver], name: str) -> Opinion:
 
 
 async def list_silent(resolvers: Sequence[Resolver]) -> list[Resolver]:
-    """Return the resolvers that do not answer a question about the root of the DNS."""
     answers = await asyncio.gather(*(_ask(resolver, ROOT, "NS") for resolver in resolvers))
     return [
         resolver
@@ -117,7 +113,6 @@ async def list_silent(resolvers: Sequence[Resolver]) -> list[Resolver]:
 
 
 async def describe_lack(resolvers: Sequence[Resolver]) -> str | None:
-    """Return a warning if none of the second resolvers answers; None if one does."""
     silent = await list_silent(resolvers)
     if len(silent) < len(resolvers):
         return None
@@ -126,12 +121,10 @@ async def describe_lack(resolvers: Sequence[Resolver]) -> str | None:
 
 
 DEFINITE = (dns.rcode.NOERROR, dns.rcode.NXDOMAIN)
-"""Codes of answers about the name; others are about the resolver or the name's own servers, and the next
-resolver is asked."""
+"""Codes of answers about the name; after others, the next resolver is asked."""
 
 
 async def _ask(resolver: Resolver, name: str, kind: str) -> Message | None:
-    """Return one resolver's answer; None if there is none in time."""
     # Imported when the first resolver is asked: with it come libraries of DNS over HTTPS and QUIC, if there.
     import dns.asyncquery
 

@@ -25,7 +25,6 @@ class Pacing:
     slow_s: float = 5.0
     """Interval of probes during a visit, since a fault may end before the visit does."""
     down_s: float = 5.0
-    """Interval of probes while the network is down."""
 
 
 PACING = Pacing()
@@ -55,7 +54,7 @@ class Watch:
         say: Callable[[str], None],
         pacing: Pacing = PACING,
     ) -> None:
-        """Watch a network; without a `network` to probe, the network counts as up."""
+        """Watch a network; without one, it counts as up."""
         self._network = network
         self._stop = stop
         self._say = say
@@ -63,25 +62,23 @@ class Watch:
         self._probing = asyncio.Lock()
         self._probed_at = -math.inf
         self._good_at = -math.inf
-        """Start of the last probe that found the network up."""
         self._down_since: float | None = None
         self._good_from = -math.inf
-        """End of the last outage: doubtful visits that began earlier are given back."""
+        """End of the last outage; doubtful visits from before are given back."""
         self._guarded_from = -math.inf
-        """End of the last fault of the guard: all visits that began earlier are given back."""
+        """End of the guard's last fault; all visits from before are given back."""
         self._disputes: dict[str, int] = {}
-        """Visits by site that were given back because another resolver knows its name."""
 
     async def is_down(self) -> bool:
-        """Return whether the network is down, so that no site may be claimed; probes while it is,
-        and before the first claim."""
+        """Return whether no site may be claimed; probes while the network is down, and before the first
+        claim.
+        """
         if self._down_since is not None or self._good_at == -math.inf:
             await self._probe(-math.inf if self._down_since is None else _now())
         return self._down_since is not None
 
     @contextlib.asynccontextmanager
     async def watch_visit(self) -> AsyncIterator[None]:
-        """Probe the network during a visit, if the visit is slow."""
         asking = asyncio.ensure_future(self._probe_while_slow())
         try:
             yield
@@ -92,9 +89,8 @@ class Watch:
                 asking.result()  # raises if the guard cannot be mended
 
     async def judge(self, observation: Observation, *, host: str, began: float) -> Observation | None:
-        """Return a visit that has just ended, with the outcome `network_down` if it says nothing of its site.
-
-        None if the crawl is told to stop before the network is known to be up.
+        """Return a visit that has just ended, as `network_down` if it says nothing of its site; None if the
+        crawl stops first.
         """
         if self._network is None:
             return observation
@@ -115,8 +111,9 @@ class Watch:
         return mark_network_down(observation)
 
     async def _ask_second_resolvers(self, observation: Observation, host: str) -> Observation:
-        """Give a visit back if a name that did not resolve is known to another resolver; after DISPUTES
-        such visits, or if no other resolver tells, mark it."""
+        """Give a visit back if another resolver knows a name that did not resolve; after DISPUTES, or if none
+        tells, mark it.
+        """
         assert self._network is not None
         names = list_unresolved(observation, host)
         fault = await self._network.check_resolver(names) if names else None
@@ -143,8 +140,7 @@ class Watch:
                 await self._probe(since)
 
     async def _probe(self, since: float) -> None:
-        """Probe the network, unless another browser has done so after `since`
-        while this one waited for its turn."""
+        """Probe the network, unless another browser did after `since`."""
         if self._network is None:
             return
         async with self._probing:
@@ -200,8 +196,9 @@ def is_whole(observation: Observation) -> bool:
 
 
 def _is_lost(response: Row) -> bool:
-    """Return whether the network may have kept a response from arriving; a page may become quiet while it
-    still waits for one."""
+    """Return whether the network may have kept a response from arriving, which a quiet page may still wait
+    for.
+    """
     failure: str | None = response["failure"]
     if failure is None:
         return response["is_complete"] is False or response["wire_bytes_unknown"] == "no_response"
@@ -209,8 +206,6 @@ def _is_lost(response: Row) -> bool:
 
 
 def list_unresolved(observation: Observation, host: str) -> list[str]:
-    """Return the names for which the loads of a visit to `host` ended as `dns`: its own, or that of a
-    redirect."""
     names: set[str] = set()
     for load in (observation, *observation.more):
         if load.visit["outcome"] == DNSError.outcome:
@@ -220,7 +215,6 @@ def list_unresolved(observation: Observation, host: str) -> list[str]:
 
 
 def mark_unresolved(observation: Observation, mark: str) -> Observation:
-    """Mark the loads of a visit that ended as `dns` as DISPUTED or UNCONFIRMED by other resolvers."""
     visit = observation.visit
     if visit["outcome"] == DNSError.outcome:
         visit = {**visit, "error": f"{visit['error'] or NOT_RESOLVED}{mark}"}
@@ -230,7 +224,6 @@ def mark_unresolved(observation: Observation, mark: str) -> Observation:
 
 
 def mark_network_down(observation: Observation) -> Observation:
-    """Mark all loads of a visit as an attempt that says nothing of its site."""
     return dataclasses.replace(
         observation,
         visit={**observation.visit, "outcome": NETWORK_DOWN},

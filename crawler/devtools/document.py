@@ -38,8 +38,9 @@ class MainDocument:
         self.load_ms: int | None = None
         """Time of the shown document's load event, on the monotonic clock."""
         self.paints_s: dict[str, float] = {}
-        """Times of the shown document's PAINTS on the monotonic clock,
-        and of LARGEST_PAINT on the wall clock, in seconds."""
+        """PAINTS of the shown document on the monotonic clock, and LARGEST_PAINT on the wall clock, in
+        seconds.
+        """
         self._loader = ""
         self._frame_id = frame_id
         self._asked: dict[str, Navigation] = {}
@@ -48,8 +49,7 @@ class MainDocument:
 
     @property
     def broke_off(self) -> bool:
-        """True if the shown document is incomplete and no other is loading:
-        there may never be a load event."""
+        """True if the shown document is incomplete and no other is loading."""
         latest = next(reversed(self._asked.values()), None)
         return latest is not None and latest.failed and self._shown[-1:] == [latest]
 
@@ -95,7 +95,7 @@ class MainDocument:
             self._shown = [*self._shown[1 - KEPT :], navigation]
 
     def find_exchange(self, exchanges: Sequence[Exchange]) -> int | None:
-        """Return the index of the document's exchange; None if there is none.
+        """Return the index of the document's exchange.
 
         If the document came from a service worker or a cache, the document before counts. If no document was
         shown (a download, status 204, a timeout), the last request counts.
@@ -112,13 +112,12 @@ class MainDocument:
 
     @property
     def is_shown(self) -> bool:
-        """True if the page shows a document from the network."""
         return bool(self._shown) and not self._is_error_page
 
     def _can_show(self, exchange: Exchange) -> bool:
         """Return whether a main frame, a popup's included, could show the response.
 
-        Of redirects it shows those that it does not follow: of other statuses, or without a usable Location.
+        Of redirects it shows those that it does not follow.
         """
         if exchange.frame != MAIN_FRAME or exchange.status is None or exchange.is_repeated:
             return False

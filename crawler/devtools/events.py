@@ -9,11 +9,11 @@ class DevToolsEvent(msgspec.Struct, rename="camel", kw_only=True):
     """The parameters of an event."""
 
     timestamp: float | None = None
-    """Time on the monotonic clock, in seconds; None for events that do not state it."""
+    """Time on the monotonic clock, in seconds."""
 
     @property
     def time_ms(self) -> int:
-        """Time on the monotonic clock, in milliseconds; 0 if it is not stated."""
+        """Time on the monotonic clock; 0 if it is not stated."""
         return int((self.timestamp or 0) * 1000)
 
 
@@ -37,7 +37,6 @@ class Initiator(msgspec.Struct, rename="camel"):
     url: str | None = None
     stack: Stack | None = None
     request_id: str | None = None
-    """The request that a preflight is for."""
 
 
 class Request(msgspec.Struct, rename="camel"):
@@ -153,4 +152,3 @@ EVENTS: dict[str, type[DevToolsEvent]] = {
     "Page.lifecycleEvent": LifecycleEvent,
     "PerformanceTimeline.timelineEventAdded": TimelineEventAdded,
 }
-"""The events that are read, by the protocol's names."""

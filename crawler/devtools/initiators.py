@@ -16,7 +16,6 @@ RENDER_BLOCKING = {
     "NonBlocking": "non_blocking",
     "NonBlockingDynamic": "dynamic",
 }
-"""render_blocking by the protocol's renderBlockingBehavior."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -26,16 +25,15 @@ class PageRequest:
     url: str
     initiator_url: str | None
     resource_type: str | None
-    """None for documents, where the frame decides."""
     asked_ms: int = 0
-    """Time of the request on the monotonic clock; 0 if unknown."""
+    """On the monotonic clock; 0 if unknown."""
     in_memory: bool = False
-    """True if the response came from the renderer's memory: the network stack has no trace of it."""
+    """True for a response from the renderer's memory, of which the network stack has no trace."""
     status: int | None = None
     mime_type: str | None = None
     failure: str | None = None
     render_blocking: str | None = None
-    """Whether the request blocks rendering, one of RENDER_BLOCKING; None if the renderer does not say."""
+    """One of RENDER_BLOCKING; None if the renderer does not say."""
 
 
 class Initiators:
@@ -49,8 +47,7 @@ class Initiators:
         """Preflights by the request that they precede, while that is unknown: another process reports it."""
 
     def feed(self, event: events.DevToolsEvent) -> None:
-        """Take the next event, of the page itself or of its frame or worker,
-        which may end before its requests do."""
+        """Take an event of the page or of its frame or worker, which may end before its requests do."""
         if isinstance(event, events.RequestSent):
             self._request(event)
         elif isinstance(event, events.WebSocketCreated):
@@ -95,7 +92,7 @@ class Initiators:
     def _initiator_url(self, event: events.RequestSent | events.WebSocketCreated) -> str | None:
         """Return the initiator of a preflight's actual request, or of the request that was redirected.
 
-        The protocol gives a redirect's target the parser's position at that time as its initiator.
+        The protocol states the parser's position for a redirect's target.
         """
         initiator = event.initiator or events.Initiator()
         behind = None
@@ -118,7 +115,7 @@ class Initiators:
 
 
 def initiator_url(initiator: events.Initiator) -> str | None:
-    """Return the URL of the requesting document, style sheet or script: the innermost call frame with a URL.
+    """Return the URL of the document, style sheet or script that asked: the innermost call frame with one.
 
     >>> initiator_url(events.Initiator("parser", "https://a.test/#top"))
     'https://a.test/'

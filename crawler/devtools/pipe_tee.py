@@ -49,8 +49,8 @@ SESSION_EVENTS: dict[str, type[DevToolsEvent]] = {
 }
 
 MESSAGE_BYTES = 64 * 1024 * 1024
-"""Longest message, in bytes: the driver keeps a message in memory until its end, and a browser that was
-taken over need not end it."""
+"""Longest message, in bytes, which the driver keeps in memory; a browser that was taken over need not end it.
+"""
 
 SESSIONS_KEPT = 1000
 """Most sessions that are kept, so that no page fills the memory; a page's own session is its first."""
@@ -64,11 +64,9 @@ cd / && exec {call} "$@" {options} 4>{folder}/answers {opened}
 process, so its ID is that of the browser's first process."""
 
 FIRST_OPENED = 5
-"""Descriptor of the first file that is opened for the browser."""
 
 
 def opened_path(number: int) -> str:
-    """Return the path by which the browser opens the file at this place in `opened`."""
     return f"/proc/self/fd/{FIRST_OPENED + number}"
 
 
@@ -76,13 +74,11 @@ class Session(NamedTuple):
     """A DevTools session."""
 
     page: str
-    """Target ID of its page."""
     is_own: bool
-    """True if the session is the page's own, not a frame's or worker's."""
 
 
 class PipeTee:
-    """Copies a browser's messages, from before its start until after its end."""
+    """Copies a browser's messages; made before its start, closed after its end."""
 
     def __init__(self, folder: Path, wanted: Mapping[str, type[DevToolsEvent]]) -> None:
         self._folder = folder
@@ -106,9 +102,8 @@ class PipeTee:
     ) -> Path:
         """Write a program that takes the browser's arguments and runs it with a tee in its pipe.
 
-        `call` is the browser's command, and `options` follow the arguments. The browser may write to the
-        files `opened`, as descriptors of its own (`opened_path`). The command finds the file `read` open at
-        that descriptor.
+        `call` is the browser's command; `options` follow the arguments. The browser may write to the files
+        `opened` (`opened_path`), and finds the file `read` open at that descriptor.
         """
         script = self._folder / "launcher"
         redirections = [
@@ -127,20 +122,20 @@ class PipeTee:
         return script
 
     def pid(self) -> int:
-        """Return the process ID of the program, once the driver has connected."""
+        """Return the program's process ID, once the driver has connected."""
         return int((self._folder / "pid").read_text(encoding="ascii"))
 
     def knows(self, page: str) -> bool:
-        """Return whether the events of a page are passed on: not those of a page beyond SESSIONS_KEPT."""
+        """Return whether a page's events are passed on: not beyond SESSIONS_KEPT."""
         return (page, True) in tuple(self._sessions.values())  # a copy: a thread changes them
 
     def listen(self, page: str, hear: Callable[[DevToolsEvent], None]) -> None:
-        """Pass the wanted events of a page to `hear`, from now on; `page` is its target ID."""
+        """Pass the wanted events of a page, by its target ID, to `hear`."""
         self._drain.check()
         self._page, self._hear = page, hear
 
     async def catch_up(self, *, timeout_s: float = 0.25) -> None:
-        """Wait until all events so far have been passed on, or for `timeout_s` if they never end."""
+        """Wait until all events so far have been passed on, or for `timeout_s`."""
         self._drain.hurry()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
@@ -154,7 +149,6 @@ class PipeTee:
         self._drain.check()
 
     def close(self) -> None:
-        """End the copying, after the browser's end."""
         self._drain.close()
 
     def _read(self, chunk: bytes) -> None:
@@ -169,7 +163,6 @@ class PipeTee:
                 self._loop.call_soon_threadsafe(self._pass_on, events)
 
     def _event(self, message: bytes) -> tuple[str, DevToolsEvent] | None:
-        """Return the event in a message, and the target ID of its page; None if it is not wanted."""
         if not message.startswith(BEGIN):
             return None
         kind = self._wanted.get(message[len(BEGIN) : message.find(b'"', len(BEGIN))])
@@ -190,9 +183,9 @@ class PipeTee:
         return None
 
     def _note_session(self, event: AttachedToTarget, by: Session | None) -> None:
-        """Note a session. Playwright attaches to frames and workers by the session of their page.
+        """Note a session: Playwright attaches to frames and workers by their page's.
 
-        A session that a caller of Playwright opens is attached to by one of the browser, which is no page.
+        A session that a caller of Playwright opens is attached to by one of the browser.
         """
         if len(self._sessions) < SESSIONS_KEPT and event.target_info.type != "browser":
             self._sessions[event.session_id] = (
@@ -200,7 +193,6 @@ class PipeTee:
             )
 
     def _forget_session(self, number: str) -> None:
-        """Forget a session, and with a page's last session those of its frames and workers."""
         ended = self._sessions.pop(number, None)
         # A page may have several sessions.
         if ended is not None and ended.is_own and ended not in self._sessions.values():

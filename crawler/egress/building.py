@@ -31,10 +31,7 @@ class Building:
     """
 
     def __init__(self, uid: int, blocked: tuple[Network, ...]) -> None:
-        """Make the namespaces for browsers of the user `uid`.
-
-        `blocked` are networks that the operator names.
-        """
+        """Make the namespaces of the user `uid`; `blocked` are the operator's networks."""
         self._blocked = blocked
         self._opened: set[str] = set()
         self.inside = Inside(uid)
@@ -44,13 +41,12 @@ class Building:
         self._listening = [*open_listeners(), *self.inside.listeners()]
         self._known_servers = ""
         self._is_good = False
-        """True if the last look found the guard whole, and the kernel has reported no change since."""
 
     def build(self) -> list[socket.socket]:
         """Build the guard, or build it anew; return the sockets on which DNS is asked.
 
-        The link is removed first and made last, so that nothing passes while rules are missing. After
-        EgressUnavailable there is no link.
+        The link is removed first and made last: nothing passes while rules are missing, or after
+        EgressUnavailable.
         """
         self._is_good = False
         with hold_lock():
@@ -126,8 +122,8 @@ def _check_built(built: dict[str, object]) -> None:
 def hold_lock() -> Iterator[None]:
     """Hold the lock while a guard is set up, mended or ended; the kernel releases it if the process dies.
 
-    Lock files in folders would differ from user to user, and a fixed name in a folder or among the abstract
-    sockets could be taken by a user who may not set up a guard.
+    Lock files would differ from user to user, and a fixed name could be taken by a user who may not set up a
+    guard.
     """
     try:
         descriptor = os.open(LOCK_FILE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)

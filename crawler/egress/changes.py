@@ -18,8 +18,8 @@ READ_BYTES = 65_536
 
 
 def open_listeners() -> list[socket.socket]:
-    """Open sockets on which the kernel reports changes of this process's network namespace;
-    any process may read them."""
+    """Open sockets on which the kernel reports changes of this network namespace; any process may read
+    them."""
     sockets = []
     for protocol, groups in ((socket.NETLINK_ROUTE, ROUTE_GROUPS), (NETLINK_NETFILTER, NFTABLES_GROUPS)):
         listening = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, protocol)
@@ -30,7 +30,7 @@ def open_listeners() -> list[socket.socket]:
 
 
 def have_changed(listening: Iterable[socket.socket]) -> bool:
-    """Return whether a change was reported since the last call; reads all pending reports."""
+    """Return whether a change was reported since the last call."""
     changed = [_has_report(sock) for sock in listening]  # every socket is to be read
     return any(changed)
 

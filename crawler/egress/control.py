@@ -31,11 +31,10 @@ class Control:
         self._channel = channel
         self._asking = threading.Lock()
         self.local: tuple[Network, ...] = ()
-        """Networks that the guard refuses on this machine alone, as of the last answer."""
+        """Networks refused on this machine alone, as of the last answer."""
 
     def entrance(self) -> tuple[Entrance, list[socket.socket]]:
-        """Receive the first message, sent once the guard is up: how to enter it,
-        and the sockets of the capture, if any."""
+        """Receive how to enter the guard, and the sockets of the capture, once it is up."""
         result, sockets = self._answer()
         self._learn(result["local"])
         return result, sockets

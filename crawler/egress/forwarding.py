@@ -34,7 +34,6 @@ UPLINK_TABLE = f"{rules.PREFIX}_uplink_"
 
 
 def forwarded_versions(machine: Machine) -> list[int]:
-    """Return the IP versions that the machine has and can forward, which browsers get."""
     forwarded = [4] if 4 in machine.uplinks else []
     passes_on = SYSCTL / "ipv6/conf/all/forwarding"
     if 6 in machine.uplinks and passes_on.exists() and passes_on.read_text().strip() == "1":
@@ -48,8 +47,8 @@ def forwarded_versions(machine: Machine) -> list[int]:
 
 
 def check_firewall() -> None:
-    """Raise EgressUnavailable if the machine's own firewall drops forwarded packets:
-    every page would time out."""
+    """Raise EgressUnavailable if the machine's firewall drops forwarded packets: every page would time
+    out."""
     objects = json.loads(run("nft", "-j", "list", "chains"))["nftables"]
     for chain in (entry["chain"] for entry in objects if "chain" in entry):
         if chain.get("hook") == "forward" and chain.get("policy") == "drop" and chain["family"] != "bridge":
@@ -61,7 +60,6 @@ def check_firewall() -> None:
 
 
 def free_link() -> Link:
-    """Choose a link whose name is not taken."""
     taken = _list_links()
     return next(
         link for link in (Link(secrets.randbelow(LINKS)) for _ in range(TRIES)) if link.name not in taken
@@ -69,10 +67,10 @@ def free_link() -> Link:
 
 
 def attach(layout: GuardLayout, namespace_pid: int, opened: set[str]) -> None:
-    """Link the namespace of `namespace_pid` to this one, after loading the rules.
+    """Link a process's namespace to this one, after loading the rules.
 
-    The link is up when both ends are. `opened` are the interfaces that forward for guards alone; an interface
-    that this call turns on is added.
+    The link is up when both ends are. `opened` are interfaces that forward for guards alone; one that is
+    turned on is added.
     """
     link = layout.link
     load_rules(rules.outside_rules(table=link.name, link=link.name, local=layout.local))
@@ -88,7 +86,6 @@ def attach(layout: GuardLayout, namespace_pid: int, opened: set[str]) -> None:
 
 
 def read_state(layout: GuardLayout, opened: set[str]) -> dict[str, object]:
-    """Read the state of all parts of a guard outside its namespaces."""
     name = layout.link.name
     forwarding = [name, layout.uplinks[4]] if 4 in layout.versions else []
     state: dict[str, object] = {
@@ -105,13 +102,12 @@ def read_state(layout: GuardLayout, opened: set[str]) -> dict[str, object]:
 
 
 def unlink(link: Link) -> None:
-    """Remove only the link: then nothing passes."""
     with contextlib.suppress(EgressUnavailable):  # it may be gone
         run("ip", "link", "delete", link.name)
 
 
 def detach(link: Link, opened: set[str]) -> None:
-    """Remove the link and the remains of guards that were killed; with the last guard, restore forwarding."""
+    """Remove the link and what killed guards left; with the last guard, restore forwarding."""
     unlink(link)
     for uplink in opened:  # the table says what to undo, and may have been removed
         load_rules(rules.uplink_rules(table=f"{UPLINK_TABLE}{uplink}", uplink=uplink))
@@ -119,7 +115,6 @@ def detach(link: Link, opened: set[str]) -> None:
 
 
 def sweep() -> None:
-    """Remove the tables of guards that are gone."""
     links = _list_links()
     ours = [name for name in links if name.startswith(rules.PREFIX)]
     for table in list_tables():
@@ -135,8 +130,7 @@ def sweep() -> None:
 
 
 def _open_uplink(uplink: str, opened: set[str]) -> None:
-    """Let an interface forward the guards' packets,
-    if it forwards nothing yet or does so for guards alone."""
+    """Let an interface forward the guards' packets, unless it forwards others."""
     table = f"{UPLINK_TABLE}{uplink}"
     if uplink in opened or not _forwards(uplink) or table in list_tables():
         load_rules(rules.uplink_rules(table=table, uplink=uplink))

@@ -30,7 +30,6 @@ class AddressGuard:
     """An address guard that is up."""
 
     namespace_pid: int
-    """Process that holds the browsers' namespaces open."""
     namespace: str
     """Network namespace as /proc/PID/ns/net names it: net:[4026532247]."""
     control: Control
@@ -42,19 +41,16 @@ class AddressGuard:
     ring on it must be closed before.
     """
     tcp_info: socket.socket | None = None
-    """Socket that asks for the TCP connections of the browsers' network alone (`capture.tcp_info`);
-    closed as `capture` is.
-
-    None if the kernel refuses it, or the capture.
+    """Socket for the TCP connections of the browsers' network (`capture.tcp_info`), closed as `capture` is;
+    None if the kernel refuses it.
     """
 
     def check(self) -> None:
-        """Raise EgressUnavailable, which names the missing or changed part,
-        unless the whole guard is as it was set up.
+        """Raise EgressUnavailable, which names the part, unless the whole guard is as it was set up.
 
         The parts are the namespace, both ends of the link, addresses, routes, the rules inside and outside,
-        forwarding, and the machine's own default route. Nothing is changed. Call it after each visit:
-        without a change that the kernel announced, it is one request to the guard's process.
+        forwarding, and the machine's own default route. Nothing is changed. Call it after each visit: without
+        a change that the kernel announced, it is one request to the guard's process.
 
         After EgressUnavailable no visit that ended since the last good check says anything of its site: claim
         no site, give those visits back, and call `mend`. The browsers may live on.
@@ -64,12 +60,12 @@ class AddressGuard:
             raise EgressUnavailable("the address guard is not whole: its capture does not see its link")
 
     def mend(self) -> None:
-        """Put back the missing parts, rules before links, and check;
-        EgressUnavailable says which part cannot be put back.
+        """Put back the missing parts, rules before links, and check; EgressUnavailable names what cannot be
+        put back.
 
-        This guard and its `capture` stay valid, so browsers and captures live on; pages that are loading see
-        their network change. It may take seconds: call it in a thread. While the machine's own network is
-        away it fails, and may be called again later.
+        This guard and its `capture` stay valid; pages that are loading see their network change. It may take
+        seconds: call it in a thread. While the machine's own network is away it fails, and may be called
+        again.
         """
         self._ask(MEND)
         if self.capture is not None:
@@ -91,12 +87,10 @@ class AddressGuard:
         self.control.ask(what)
 
     def refuses(self, address: str) -> bool:
-        """Return whether the guard refuses an address, as of the last check."""
         return is_refused(address, self.control.local)
 
     def entrance(self) -> list[str]:
-        """Return a command that enters the guard and executes the command after it;
-        it fails if the guard is gone."""
+        """Return a command that enters the guard and executes the command after it."""
         look = (
             f'[ "$(readlink /proc/self/ns/net)" = "{self.namespace}" ] && exec "$@"; '
             'echo "not inside the address guard" >&2; exit 1'
@@ -107,10 +101,9 @@ class AddressGuard:
 
 @contextlib.contextmanager
 def set_up_guard(blocked: Sequence[Network] = ()) -> Iterator[AddressGuard]:
-    """Set up the guard; EgressUnavailable says what to do if that is impossible.
+    """Set up the guard; EgressUnavailable says what to do.
 
-    `blocked` are networks to refuse besides those that are always refused
-    (`networks.py`) and the machine's own.
+    `blocked` are networks besides those that are always refused (`networks.py`) and the machine's own.
     """
     uid = browser_uid()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -25,7 +25,6 @@ from crawler.errors import EgressUnavailable
 
 
 def main() -> int:
-    """Run the guard process; return exit code 1 if the guard cannot be set up."""
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # a terminal's Ctrl-C is for the crawl, which then ends this process
@@ -70,7 +69,7 @@ class GuardProcess:
         self._ended = asyncio.Event()
 
     async def live(self, sockets: Sequence[socket.socket]) -> None:
-        """Serve until standard input ends or SIGTERM arrives."""
+        """Serve until standard input ends, or SIGTERM."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, self._ended.set)
         loop.add_reader(0, lambda: None if os.read(0, MESSAGE_BYTES) else self._ended.set())

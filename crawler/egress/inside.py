@@ -18,8 +18,7 @@ ANSWERS_WITHIN_S = 60.0
 
 
 class Inside:
-    """A child process in new namespaces of the user `uid`; it ends with this process,
-    or when it is closed."""
+    """A child process in new namespaces of the user `uid`, which ends with this one."""
 
     def __init__(self, uid: int) -> None:
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -31,13 +30,11 @@ class Inside:
         self._receive()
 
     def settle(self, layout: GuardLayout) -> list[socket.socket]:
-        """Load the rules, then set up the new link (`namespace.set_up_link`);
-        return the sockets on which DNS is asked."""
+        """Load the rules, then set up the link; return the sockets on which DNS is asked."""
         return self._ask({"do": "settle", "layout": layout.to_message()})[1]
 
     def capture(self) -> list[socket.socket]:
-        """Open a socket that captures TCP at the inner end of the link, and one for TCP_INFO,
-        or less if the kernel refuses."""
+        """Open sockets for TCP and for TCP_INFO at the inner end of the link, as far as the kernel allows."""
         return self._ask({"do": "capture"})[1]
 
     def listeners(self) -> list[socket.socket]:
@@ -48,7 +45,6 @@ class Inside:
         return state
 
     def close(self) -> None:
-        """End the child, and wait for its end."""
         self._channel.close()
         os.waitpid(self.pid, 0)
 
@@ -88,14 +84,13 @@ def receive_answer(channel: socket.socket) -> tuple[Any, list[socket.socket]]:
 def hand_over(
     channel: socket.socket, message: Mapping[str, object], sockets: Sequence[socket.socket] = ()
 ) -> None:
-    """Send a message with sockets, and close our copies of them."""
+    """Send a message with sockets, of which our copies are closed."""
     socket.send_fds(channel, [json.dumps(message).encode()], [sock.fileno() for sock in sockets])
     for sock in sockets:
         sock.close()
 
 
 def _live(uid: int, channel: socket.socket) -> None:
-    """Run the child process; does not return."""
     code = 1
     try:
         # Copies in this process would hide the end of the guard process,

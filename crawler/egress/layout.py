@@ -28,11 +28,9 @@ class Link:
 
     @property
     def name(self) -> str:
-        """Name of the outer interface, and of its nftables table."""
         return f"{rules.PREFIX}{self.number}"
 
     def addresses(self, version: int) -> tuple[str, str]:
-        """Return the addresses outside and inside, with prefix lengths."""
         if version == 4:
             outside = IPV4_LINKS[self.number * 2]
             return f"{outside}/31", f"{outside + 1}/31"
@@ -57,11 +55,10 @@ class GuardLayout:
 
     link: Link
     versions: tuple[int, ...]
-    """IP versions that browsers have."""
     mtu: int
     uplinks: dict[int, str]
     local: tuple[Network, ...]
-    """Networks that are refused on this machine, in addition to those refused on every machine."""
+    """Networks refused on this machine besides those refused on every one."""
     relayed: tuple[Address, ...]
     """Nameservers at refused addresses, for which the relay answers."""
 
@@ -95,7 +92,6 @@ def make_layout(
     blocked: tuple[Network, ...],
     nameservers: Iterable[Address],
 ) -> GuardLayout:
-    """Lay out a guard for a machine whose operator names networks to be `blocked` too."""
     local = (*outside.networks, *blocked)
     return GuardLayout(
         link=link,

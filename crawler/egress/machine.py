@@ -29,8 +29,9 @@ class Machine:
     mtu: int
     """Smallest MTU of the uplinks: it sets the MSS that browsers announce, which must be the machine's."""
     networks: tuple[Network, ...]
-    """Networks to refuse though they may be public: the machine's addresses, and the gateways and on-link
-    networks of the interfaces with a default route."""
+    """Networks to refuse though they may be public: the machine's addresses, and gateways and on-link
+    networks of default routes.
+    """
 
 
 def read_machine() -> Machine:
@@ -58,7 +59,7 @@ def _own_networks(links: list[dict[str, Any]]) -> list[Network]:
 
 
 def _read_routes(version: int) -> tuple[list[str], list[Network]]:
-    """List the interfaces of default routes, and their gateways with the networks on their links."""
+    """List interfaces of default routes, and their gateways with the networks on their links."""
     routes = [
         route
         for route in run_ip_json(f"-{version}", "route", "show")
@@ -82,8 +83,7 @@ def _read_routes(version: int) -> tuple[list[str], list[Network]]:
 
 
 def main() -> int:
-    """Print this machine's refused networks on one line, as in FIRSTFLIGHT_BLOCKED_NETWORKS;
-    exit code 1 if unknown."""
+    """Print this machine's refused networks, as in FIRSTFLIGHT_BLOCKED_NETWORKS; exit code 1 if unknown."""
     try:
         networks = [*_own_networks(run_ip_json("address", "show")), *_read_routes(4)[1], *_read_routes(6)[1]]
     except EgressUnavailable as exc:

@@ -61,7 +61,6 @@ class Relay:
         self._listening: list[asyncio.BaseTransport | asyncio.Server] = []
 
     async def serve(self, nameserver: Address, datagrams: socket.socket, streams: socket.socket) -> None:
-        """Answer for `nameserver` on two bound sockets."""
         loop = asyncio.get_running_loop()
         relay, real = self, (str(nameserver), self._port)
         datagrams.setblocking(False)
@@ -83,7 +82,6 @@ class Relay:
         self._listening += [transport, await asyncio.start_server(connected, sock=streams)]
 
     async def close(self) -> None:
-        """Stop listening, and give up the questions in progress."""
         for listener in self._listening:
             listener.close()
         under_way = {*self._datagrams, *self._connections}
@@ -94,7 +92,6 @@ class Relay:
 
     @staticmethod
     def _start(work: Coroutine[None, None, None], under_way: set[asyncio.Task[None]], limit: int) -> bool:
-        """Start work unless the limit is reached; return whether it was started."""
         if len(under_way) >= limit:
             work.close()
             return False
@@ -107,7 +104,7 @@ class Relay:
 async def _answer_datagram(
     nameserver: tuple[str, int], data: bytes, back: asyncio.DatagramTransport, asker: tuple[str, int]
 ) -> None:
-    """Answer a datagram; send nothing if it is no question, or if the nameserver does not answer."""
+    """Answer a datagram; nothing if it is no question, or unanswered."""
     asked = questions.parse_question(data)
     if asked is None:
         return
@@ -118,7 +115,7 @@ async def _answer_datagram(
 
 
 async def _ask(nameserver: tuple[str, int], asked: Message) -> Message:
-    """Send a question from a port of its own, and return the first datagram that answers it."""
+    """Send a question from a port of its own, and return its first answer."""
     loop = asyncio.get_running_loop()
     ours = questions.rebuild_question(asked)
     answered: asyncio.Future[Message] = loop.create_future()
@@ -144,8 +141,7 @@ async def _ask(nameserver: tuple[str, int], asked: Message) -> Message:
 async def _answer_stream(
     nameserver: tuple[str, int], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Answer the questions of a TCP connection in turn,
-    until a message is no question or the time is over."""
+    """Answer the questions of a TCP connection in turn, within the time."""
     with contextlib.closing(writer), contextlib.suppress(OSError, EOFError, TimeoutError):
         async with asyncio.timeout(ANSWER_WITHIN_S):
             while (
@@ -158,7 +154,7 @@ async def _answer_stream(
 
 
 async def _ask_by_stream(nameserver: tuple[str, int], asked: Message) -> Message | None:
-    """Ask on a new connection; None if the message that comes back is no answer."""
+    """Ask on a new connection; None if what comes back is no answer."""
     ours = questions.rebuild_question(asked)
     reader, writer = await asyncio.open_connection(*nameserver)
     with contextlib.closing(writer):
@@ -167,7 +163,7 @@ async def _ask_by_stream(nameserver: tuple[str, int], asked: Message) -> Message
 
 
 async def _read(reader: asyncio.StreamReader, limit: int = 2**16) -> bytes:
-    """Read the next message, empty if it is longer than `limit`; EOFError at the end of the connection."""
+    """Read a message, empty if longer than `limit`; EOFError at the end."""
     length = int.from_bytes(await reader.readexactly(LENGTH_BYTES), "big")
     return await reader.readexactly(length) if length <= limit else b""
 

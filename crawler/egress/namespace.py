@@ -25,18 +25,16 @@ PR_SET_DUMPABLE = 4
 CAP_NET_ADMIN = 1 << 12
 
 INNER = "eth0"
-"""Name of the link's inner end."""
 
 LINK_LOCAL = "fe80::2/64"
 """Link-local address of the inner end (RFC 4291 §2.5.6), from which neighbour discovery sends."""
 
 MESSAGE_BYTES = 128 * 1024
-"""Size limit of a message: a layout, most of it the operator's networks, must fit."""
+"""Most bytes of a message: a layout, most of it the operator's networks, must fit."""
 SOCKETS_LIMIT = 16
 
 
 def check_privilege() -> None:
-    """Raise EgressUnavailable without CAP_NET_ADMIN."""
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     effective = next(line for line in status.splitlines() if line.startswith("CapEff:"))
     if not int(effective.split()[1], 16) & CAP_NET_ADMIN:
@@ -44,7 +42,7 @@ def check_privilege() -> None:
 
 
 def become_owner(uid: int) -> None:
-    """Make this process, which has one thread, root in new namespaces that belong to the user `uid`."""
+    """Make this process, of one thread, root in new namespaces of the user `uid`."""
     libc = ctypes.CDLL(None, use_errno=True)
     if uid != os.geteuid():
         os.setgroups([])
@@ -65,10 +63,8 @@ def become_owner(uid: int) -> None:
 
 
 def set_up_link(layout: GuardLayout) -> list[socket.socket]:
-    """Load the rules, then set up the new link; return the relay's bound sockets,
-    two a nameserver.
-
-    Addresses, routes and rules from before are removed.
+    """Load the rules, then set up the new link in place of any; return the relay's bound sockets, two a
+    nameserver.
     """
     load_rules(rules.inside_rules(nameservers=layout.relayed, local=layout.local))
     run_ip_batch(["address flush dev lo", "link set lo down", "link set lo up"])
@@ -97,7 +93,6 @@ def set_up_link(layout: GuardLayout) -> list[socket.socket]:
 
 
 def read_state() -> dict[str, object]:
-    """Read the state of all parts of the guard inside the namespace."""
     links = run_ip_json("address", "show")
     return {
         f"the nftables rules inside (table {rules.INSIDE})": rules_digest(),
@@ -108,12 +103,10 @@ def read_state() -> dict[str, object]:
 
 
 def open_captures() -> list[socket.socket]:
-    """Open a socket that captures TCP at the inner end of the link,
-    and one for TCP_INFO.
+    """Open a socket for TCP at the inner end of the link, and one for TCP_INFO, as far as the kernel allows.
 
-    Neither if the kernel refuses the first, and not the second if it refuses that. They belong to this
-    network namespace, whichever process holds them: they see and reach nothing of the machine. They are
-    closed when a program is executed, so that no browser has them.
+    They belong to this network namespace, whichever process holds them, see and reach nothing of the machine,
+    and are closed when a program is executed.
     """
     opened: list[socket.socket] = []
     with contextlib.suppress(OSError):

@@ -84,9 +84,9 @@ MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 def refused_networks(
     local: tuple[Network, ...] = (),
 ) -> tuple[tuple[ipaddress.IPv4Network, ...], tuple[ipaddress.IPv6Network, ...]]:
-    """Return the refused networks of IPv4 and of IPv6, merged, with the IPv6 forms of refused IPv4 addresses.
+    """Return refused networks of IPv4 and of IPv6, merged, with the IPv6 forms of refused IPv4 addresses.
 
-    `local` are the networks that are refused on this machine alone.
+    `local` are refused on this machine alone.
     """
     networks = [ipaddress.ip_network(refused.network) for refused in REFUSED]
     v4 = [network for network in (*networks, *local) if isinstance(network, ipaddress.IPv4Network)]
@@ -100,7 +100,7 @@ def refused_networks(
 
 
 def is_refused(address: str | Address, local: tuple[Network, ...] = ()) -> bool:
-    """Return whether no page may reach this address; ValueError if it is no address.
+    """Return whether no page may reach this address; ValueError if it is none.
 
     >>> is_refused("10.0.0.1"), is_refused("::ffff:10.0.0.1"), is_refused("fe80::1%eth0"), is_refused("9.9.9.9")
     (True, True, True, False)
@@ -134,7 +134,6 @@ def parse_networks(named: str) -> tuple[Network, ...]:
 
 
 def merge_local(networks: Iterable[Network]) -> tuple[Network, ...]:
-    """Merge networks, and leave out those that are refused on every machine."""
     known4, known6 = refused_networks()
     v4 = [network for network in networks if isinstance(network, ipaddress.IPv4Network)]
     v6 = [network for network in networks if isinstance(network, ipaddress.IPv6Network)]

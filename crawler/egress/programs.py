@@ -13,7 +13,7 @@ WITHIN_S = 20
 
 
 def run(*call: str, given: str | None = None) -> str:
-    """Return a program's output; EgressUnavailable with its error message if it fails."""
+    """Return a program's output; EgressUnavailable with its error."""
     try:
         done = subprocess.run(
             call,
@@ -47,7 +47,6 @@ def run_ip_json(*call: str) -> list[dict[str, Any]]:
 
 
 def load_rules(rules: str) -> None:
-    """Load nftables rules, all or none."""
     run("nft", "-f", "-", given=rules)
 
 
@@ -57,10 +56,7 @@ def list_tables() -> list[str]:
 
 
 def rules_digest(table: str | None = None) -> str:
-    """Return a digest of a table of ours, or of all rules of this network namespace.
-
-    Empty if there are none.
-    """
+    """Return a digest of a table, or of all rules here; empty if there are none."""
     what = ("ruleset",) if table is None else ("table", "inet", table)
     try:
         shown = run("nft", "--stateless", "list", *what)
@@ -70,7 +66,7 @@ def rules_digest(table: str | None = None) -> str:
 
 
 def read_link(links: list[dict[str, Any]], name: str) -> dict[str, object]:
-    """Return state, MTU and addresses of an interface of `ip address show`; empty if it is missing.
+    """Return state, MTU and addresses of an interface, none if it is missing.
 
     Link-local addresses are left out: the kernel adds and removes them at any time.
     """

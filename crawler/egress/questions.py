@@ -28,11 +28,10 @@ PLAIN_BYTES = 512
 FLAGS = dns.flags.RD | dns.flags.AD | dns.flags.CD
 
 MALFORMED = (dns.exception.DNSException, ValueError, struct.error)
-"""Errors of the parser for bytes that are no message."""
 
 
 def parse_question(wire: bytes) -> Message | None:
-    """Parse a stub's message; None unless it is a single question that a browser may ask.
+    """Parse a stub's message; None unless it is one question that a browser may ask.
 
     Refused are zone transfers, ANY and other query-only types, classes other than IN, opcodes other than
     QUERY, answers, and messages with records or signatures.
@@ -58,7 +57,7 @@ def parse_question(wire: bytes) -> Message | None:
 
 
 def rebuild_question(asked: Message) -> Message:
-    """Make a message with the same question, and an id that the stub does not know."""
+    """Make a message with the same question, and an id unknown to the stub."""
     (entry,) = asked.question
     return dns.message.make_query(
         entry.name,
@@ -71,10 +70,7 @@ def rebuild_question(asked: Message) -> Message:
 
 
 def rebuild_answer(wire: bytes, ours: Message, asked: Message) -> Message | None:
-    """Turn a nameserver's answer to our question into the answer to the stub's.
-
-    None if the message does not answer it.
-    """
+    """Turn a nameserver's answer into one to the stub; None if it answers something else."""
     try:
         response = dns.message.from_wire(
             wire, one_rr_per_rrset=True
@@ -95,7 +91,6 @@ def rebuild_answer(wire: bytes, ours: Message, asked: Message) -> Message | None
 
 
 def encode_datagram(response: Message, asked: Message) -> bytes:
-    """Encode an answer in the size that the stub takes; cut short, it has the flag TC,
-    and the stub asks by TCP."""
+    """Encode an answer in the size that the stub takes; cut short, it has the flag TC."""
     room = min(max(asked.payload, PLAIN_BYTES), DATAGRAM_BYTES) if asked.edns >= 0 else PLAIN_BYTES
     return response.to_wire(max_size=room, prefer_truncation=True)

@@ -11,14 +11,13 @@ PREFIX = "ffguard"
 
 
 INSIDE = "guard"
-"""Name of the table in the browsers' namespace."""
 
 
 def inside_rules(*, nameservers: Sequence[Address], local: tuple[Network, ...]) -> str:
-    """Return the rules in the browsers' namespace: a refused packet is answered at once, as by a closed port.
+    """Return the rules in the browsers' namespace, which answer a refused packet at once, as a closed port
+    does.
 
-    A relay on the namespace's loopback answers for `nameservers`;
-    `local` are the networks that are refused on this machine alone.
+    A relay answers for `nameservers`; `local` networks are refused on this machine alone.
     """
     dns = "".join(
         f'    {family(nameserver)} daddr {nameserver} oifname "lo" meta l4proto {{ tcp, udp }} '
@@ -54,10 +53,10 @@ table inet {INSIDE} {{
 
 
 def outside_rules(*, table: str, link: str, local: tuple[Network, ...]) -> str:
-    """Return the rules at the machine's end of the link: address translation,
-    and no access to the machine or other guards.
+    """Return the rules at the machine's end: address translation, and no access to the machine or other
+    guards.
 
-    Packets that the rules inside refuse are dropped here too, in case those rules are gone.
+    What the rules inside refuse is dropped here too, in case those are gone.
     """
     return f"""\
 {_empty_table(table)}
@@ -84,8 +83,7 @@ table inet {table} {{
 
 
 def uplink_rules(*, table: str, uplink: str) -> str:
-    """Return the rules of an interface that forwards only because guards need it:
-    it forwards their packets alone."""
+    """Return the rules of an interface that forwards the guards' packets alone."""
     return f"""\
 {_empty_table(table)}
 table inet {table} {{
@@ -98,12 +96,10 @@ table inet {table} {{
 
 
 def family(address: Address) -> str:
-    """Return nftables' keyword for an address's family."""
     return "ip" if address.version == 4 else "ip6"
 
 
 def _empty_table(table: str) -> str:
-    """Return commands that empty a table, within the transaction that a file of rules is."""
     return f"table inet {table}\ndelete table inet {table}"
 
 

@@ -26,24 +26,24 @@ class Traffic:
     transports: list[Transport]
     exchanges: list[Exchange]
     hsts_upgrades: int
-    """Requests that the browser changed from http to https by itself."""
+    """Requests that the browser changed from http to https."""
     tried: dict[str, set[str]] = dataclasses.field(default_factory=dict)
-    """Addresses of attempted TCP connections by host, whatever became of them."""
+    """Addresses of attempted TCP connections by host."""
     ends: set[tuple[int, str, int]] = dataclasses.field(default_factory=set)
-    """Local port, remote address and remote port of each connection, whatever it received."""
+    """Ends of each connection: local port, remote address and port."""
 
     @property
     def is_disturbed(self) -> bool:
-        """True if a network interface came or went, on which Chromium drops the requests in progress."""
+        """True if a network interface came or went, on which Chromium drops requests."""
         return any(exchange.error == NETWORK_CHANGED for exchange in self.exchanges)
 
 
 class Assembler:
-    """Feed it the events of one visit in the order of the log, then `finish`."""
+    """Feed it a visit's events in order, then `finish`."""
 
     def __init__(self) -> None:
         self.stop_ms: int | None = None
-        """Time after which events no longer belong to the visit; None while it goes on."""
+        """Time after which events are not the visit's; None while it goes on."""
         self._connections = connections.Connections()
         self._requests = requests.Requests(self._connections)
         self._handlers: dict[tuple[str, str], Callable[[Event[Any]], None]] = {
@@ -55,8 +55,7 @@ class Assembler:
         }
 
     def begin_after(self, source: int) -> None:
-        """Leave out connections whose source is not newer than this one:
-        they are of what the browser did before."""
+        """Leave out connections from before, whose source is not newer than this one."""
         self._connections.oldest = max(self._connections.oldest, source)
 
     def feed(self, event: Event[Any]) -> None:
@@ -67,16 +66,14 @@ class Assembler:
 
     @property
     def is_answered(self) -> bool:
-        """True if a byte has come for a document of a main frame."""
         return self._requests.is_answered
 
     @property
     def exchanges(self) -> list[Exchange]:
-        """All exchanges so far, in the order of their requests."""
         return self._requests.exchanges
 
     def tcp_transport(self, source: int) -> TcpTransport | None:
-        """Return the connection of a socket, or of the HTTP/2 session on it; None if there is none."""
+        """Return a socket's connection, or that of the HTTP/2 session on it."""
         return self._connections.tcp.get(source) or self._requests.session_transport.get(source)
 
     def finish(self) -> Traffic:
@@ -90,7 +87,6 @@ class Assembler:
 
 
 def assemble(events: Iterable[Event[Any]], *, stop_ms: int | None = None) -> Traffic:
-    """Return the traffic in all events of one visit."""
     assembler = Assembler()
     assembler.stop_ms = stop_ms
     for event in events:

@@ -15,8 +15,7 @@ from crawler.netlog.quic import QuicTransport
 from crawler.netlog.tcp import TcpTransport
 
 FLOWS_LIMIT = 10_000
-"""Maximum number of remote ends of UDP sockets that are counted apart, since any host may send to a
-socket."""
+"""Most remote ends of UDP sockets that are counted apart: any host may send to one."""
 
 UNREAD_PORTS = frozenset({53, 5353})
 """Ports of name resolution (RFC 1035 §4.2, RFC 6762 §3), which is no part of a visit's traffic."""
@@ -26,14 +25,11 @@ _HOST = re.compile(r"(?:https?|wss?)://(\[[^\]]*\]|[^:/ <>]+)")
 
 @dataclasses.dataclass(slots=True, eq=False)
 class UdpTransport(Transport):
-    """The UDP datagrams that are no QUIC, as WebRTC's (RFC 8831), between a socket and a remote end:
-    only their sizes are known."""
+    """Datagrams between a socket and a remote end that are no QUIC, as WebRTC's (RFC 8831)."""
 
-    def stream(self, stream_id: int | None) -> None:
-        """Return None: there are no streams."""
+    def stream(self, stream_id: int | None) -> None: ...
 
-    def request_header_bytes(self, stream_id: int) -> None:
-        """Return None: there are no requests."""
+    def request_header_bytes(self, stream_id: int) -> None: ...
 
     def finish(self) -> None:
         self.decrypted_bytes = self.frame_bytes = self.received_bytes
@@ -49,17 +45,13 @@ class Connections:
         self.tcp: dict[int, TcpTransport] = {}
         self.quic: dict[int, QuicTransport] = {}
         self.udp: dict[tuple[int, str], UdpTransport] = {}
-        """The connections by source and remote end."""
         self.tried: dict[str, set[str]] = {}
-        """Addresses of attempted TCP connections by host, whatever became of them."""
         self._all: list[Transport] = []
         self._hosts: dict[int, str] = {}
-        """Hosts by connect job."""
         self._udp_local: dict[int, str] = {}
-        """Local ends of UDP sockets."""
 
     def finish(self) -> list[Transport]:
-        """Return the connections that received bytes, in the order of their beginnings."""
+        """Return those that received bytes, in the order of their beginnings."""
         self._settle_udp()
         for transport in self._all:
             transport.finish()
@@ -88,7 +80,7 @@ class Connections:
             self._all.append(transport)
 
     def socket(self, source: int, time_ms: int) -> TcpTransport | None:
-        """Return a TCP connection by its source; None if it is older than the visit."""
+        """Return a TCP connection; None if it is older than the visit."""
         transport = self.tcp.get(source)
         if transport is None and source > self.oldest:
             transport = self.tcp[source] = TcpTransport(time_ms, is_late=True)
@@ -118,7 +110,7 @@ class Connections:
             self._session(event, is_late=True).feed(event)
 
     def _session(self, event: Event[Any], *, is_late: bool) -> QuicTransport:
-        """Return the event's QUIC connection, which begins with it if there is none."""
+        """Return the event's QUIC connection, which may begin with it."""
         transport = self.quic.get(event.source)
         if transport is None:
             time_ms = event.time_ms
@@ -143,7 +135,6 @@ class Connections:
 
     @property
     def ends(self) -> set[tuple[int, str, int]]:
-        """Local port, remote address and remote port of each connection so far."""
         ends = {
             (transport.local_port, transport.remote_address, transport.remote_port)
             for transport in self.tcp.values()
@@ -153,8 +144,7 @@ class Connections:
         return ends | {(split_endpoint(local)[1], *split_endpoint(remote)) for local, remote in paths}
 
     def _settle_udp(self) -> None:
-        """Leave out the datagrams of QUIC sessions and of name resolution;
-        a socket's own address may be unspecified."""
+        """Leave out QUIC's and name resolution's datagrams; a socket's own address may be unspecified."""
         paths = (path for session in self.quic.values() for path in session.paths)
         known = {(split_endpoint(local)[1], remote) for local, remote in paths}
         for (source, remote), flow in self.udp.items():
@@ -174,7 +164,6 @@ def _in_tcp(handler: Callable[[TcpTransport, Event[Any]], None]) -> Callable[[Co
 
 
 def _host(text: str) -> str | None:
-    """Return the host in a URL or in the name of a socket pool's group; None if there is none."""
     match = _HOST.search(text)
     return match and match[1]
 

@@ -22,25 +22,23 @@ class Event(NamedTuple, Generic[Params_co]):
     source: int
     """Id of the socket, request or session that the event belongs to; never reused while a browser lives."""
     time_ms: int
-    """Time on the monotonic clock, in the log's own resolution of milliseconds."""
+    """On the monotonic clock, in the log's own milliseconds."""
     params: Params_co
     data: str = ""
-    """The event's bytes, in Base64 as the log has them."""
+    """Bytes, in Base64."""
 
     def content(self) -> bytes:
-        """Return the bytes in `data`; empty if it is not valid Base64."""
         try:
             return base64.b64decode(self.data)
         except (binascii.Error, ValueError):
             return b""
 
     def lazy_content(self) -> Encoded:
-        """Return the bytes in `data`, to be decoded in part."""
         return Encoded(self.data)
 
     @property
     def dependency(self) -> int:
-        """Id of the other source that the event names; NO_SOURCE if it names none."""
+        """The other source that the event names; NO_SOURCE if none."""
         other: Any = self.params.get("source_dependency")
         return other["id"] if other else NO_SOURCE
 

@@ -15,11 +15,9 @@ MAIN_FRAME = "main frame"
 """Exchange.frame of the page's own document, and of a popup's."""
 
 URL_LIMIT = 65_536
-"""Longest URL that is kept, in characters."""
 
 REQUEST_LIMIT = 50_000
 URLS_LIMIT = 64 * 1024 * 1024
-"""Requests that are kept of a visit, and characters of their URLs, so that no page fills the memory."""
 
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#]*@")
 
@@ -34,7 +32,7 @@ class Transport:
     opened_ms: int
     protocol: str
     is_late: bool = False
-    """True if the log lacks the connection's beginning, and so at least a byte of it."""
+    """True if the log lacks the connection's beginning."""
     host: str | None = None
     local_address: str = ""
     local_port: int = 0
@@ -46,31 +44,28 @@ class Transport:
     received_bytes: int = 0
     decrypted_bytes: int = 0
     handshake_bytes: int | None = None
-    """Bytes of the server's TLS handshake, set by `finish`; None without TLS, or if padding hides them."""
+    """TLS handshake of the server, set by `finish`; None without TLS, or if padding hides it."""
     ticket_bytes: int | None = None
-    """Bytes of session tickets, set by `finish`; None without TLS, or if padding hides them."""
+    """Session tickets, set by `finish`; None as `handshake_bytes`."""
     frame_bytes: int = 0
-    """Bytes of HTTP/2 frames and HTTP/3 streams that belong to no response, set by `finish`."""
+    """HTTP/2 frames and HTTP/3 streams of no response, set by `finish`."""
     overhead_bytes: int = 0
-    """Explained bytes outside TLS, set by `finish`."""
     tls_version: str | None = None
     tls_resumed: bool | None = None
     round_trip_us: int | None = None
-    """Time of TCP's handshake, or of QUIC's fastest handshake packet to its acknowledgement;
-    None if unknown."""
+    """TCP's handshake, or QUIC's fastest handshake packet to its acknowledgement."""
     answer_after: int | None = None
-    """Bytes received before the TLS record, the read or the datagram that brought the first byte
-    of a response; None without one."""
+    """Bytes received before the TLS record, read or datagram with a response's first byte."""
     first_record_bytes: list[int] = dataclasses.field(default_factory=list)
-    """Sizes of the first TLS records with application data, set by `finish`."""
+    """First TLS records with application data, set by `finish`."""
     exchanges: list[Exchange] = dataclasses.field(default_factory=list)
     """The exchanges in the order of the requests."""
     current: Exchange | None = None
-    """The exchange to which the next bytes of HTTP/1.1 belong."""
+    """The exchange that the next bytes of HTTP/1.1 are of."""
 
     @property
     def has_migrated(self) -> bool:
-        """True if its packets came between more than two ends (RFC 9000 §9)."""
+        """True if packets came between more than two ends (RFC 9000 §9)."""
         return False
 
     def count_received(self, size: int, time_ms: int) -> None:
@@ -78,13 +73,11 @@ class Transport:
         self.last_byte_ms = time_ms
 
     def bind(self, exchange: Exchange) -> None:
-        """Send the exchange's request on this connection."""
         exchange.transport, exchange.sent_ms = self, None
         self.exchanges.append(exchange)
 
     def unbind(self, exchange: Exchange) -> None:
-        """Take back a request that had no answer, which keeps its place:
-        the browser tries again on another connection."""
+        """Take back a request without an answer, which keeps its place: the browser tries again elsewhere."""
         self.exchanges[self.exchanges.index(exchange)] = make_hidden_exchange(exchange.asked_ms)
         if self.current is exchange:
             self.current = None
@@ -93,11 +86,9 @@ class Transport:
         exchange.request_header_bytes = exchange.weight = None
 
     def stream(self, stream_id: int | None) -> Http2Stream | Http3Stream | None:
-        """Return an HTTP/2 or HTTP/3 stream; None if nothing is known of it."""
         raise NotImplementedError
 
     def request_header_bytes(self, stream_id: int) -> int | None:
-        """Return the bytes of the header section of an HTTP/2 or HTTP/3 request, as sent; None if unknown."""
         raise NotImplementedError
 
     def finish(self) -> None:
@@ -117,43 +108,40 @@ class Exchange:
     transport: Transport | None = None
     stream_id: int | None = None
     message: MessageReader | None = None
-    """Counts an HTTP/1.1 response; the connection's streams count those of HTTP/2 and HTTP/3."""
+    """Counts an HTTP/1.1 response; streams count others."""
     sent_ms: int | None = None
     first_byte_ms: int | None = None
     last_byte_ms: int | None = None
     status: int | None = None
     response_headers: dict[str, str] = dataclasses.field(default_factory=dict)
-    """The few headers that are kept."""
+    """The few that are kept."""
     freshness: Freshness | None = None
-    """Caching, by the response's headers; None until they have come."""
+    """None until the headers have come."""
     request_headers: dict[str, str] = dataclasses.field(default_factory=dict)
     request_header_bytes: int | None = None
-    """Header section as sent, with request line or frame headers; None if unknown."""
+    """Header section as sent, with request line or frame headers."""
     weight: Weight | None = None
     """Priority in HTTP/2's HEADERS frame."""
     decoded_bytes: int | None = None
-    """Bytes of the body that the page got; None if it got none."""
+    """Body that the page got."""
     error: int | None = None
-    """Chromium's number of the network error."""
+    """Chromium's number."""
     finished: bool = False
-    """True once the request has ended, whatever became of it."""
     is_left: bool = False
-    """True if the browser gave the request up before it had read the whole body."""
+    """True if the request was given up before the whole body was read."""
     is_hidden: bool = False
-    """True for what has no row: a redirect that the browser makes up,
-    and requests of which the log has no beginning."""
+    """True without a row: a redirect that the browser makes up, and requests without a beginning in the log.
+    """
     is_followed: bool = False
-    """True for a redirect that the browser followed."""
     repeats: Exchange | None = None
-    """The earlier exchange of the same request, which the browser sent again."""
+    """The same request, before the browser sent it again."""
     was_cached: bool = False
-    """True if a cache gave part of what the page got of the request before it was sent again."""
+    """True if a cache gave part of the body before the request was sent again."""
     is_repeated: bool = False
     """True if the browser sent the request again, so that no page saw this response."""
     cached: bool = False
-    """True if the response came from the browser's cache."""
     reused: bool = False
-    """True if the response came from the renderer's memory: the network stack has no trace of it."""
+    """True for a response from the renderer's memory, of which the network stack has no trace."""
 
     def note_byte(self, time_ms: int) -> None:
         if self.first_byte_ms is None:
@@ -161,9 +149,8 @@ class Exchange:
         self.last_byte_ms = time_ms
 
     def sizes(self) -> tuple[int, int | None]:
-        """Return the bytes of the response on the wire, and of its encoded body.
-
-        None if the body cannot be told from the header.
+        """Return the response's bytes on the wire and, if it can be told from the header, of its encoded
+        body.
         """
         counted = self._counted
         return (0, 0) if counted is None else (counted.wire_bytes, counted.body_bytes)
@@ -172,26 +159,24 @@ class Exchange:
     def is_read(self) -> bool:
         """True if the page got all of the body.
 
-        The bytes of a shared response go on to arrive for other readers once its first reader has left.
+        A shared response's bytes go on to arrive once its first reader has left.
         """
         return self.finished and not self.is_left and self.error is None
 
     @property
     def is_passed_on(self) -> bool:
-        """True if the page got the response, or at least a part of its body."""
+        """True if the page got the response, or part of its body."""
         return self.error is None or self.decoded_bytes is not None
 
     @property
     def has_ended(self) -> bool:
-        """True if the end of the response arrived."""
         return self._counted is not None and self._counted.is_whole
 
     @property
     def is_complete(self) -> bool:
-        """True if all of the response arrived: its end,
-        after as many bytes of body as its Content-Length states.
+        """True if the end arrived, after as much body as Content-Length states.
 
-        A stream that ends earlier is a malformed response (RFC 9113 §8.1.1, RFC 9114 §4.1.2).
+        A stream that ends earlier is malformed (RFC 9113 §8.1.1, RFC 9114 §4.1.2).
         """
         counted = self._counted
         if not self.has_ended or counted is None or isinstance(counted, MessageReader) or self._is_bodiless:
@@ -211,7 +196,7 @@ class Exchange:
         return self.transport.stream(self.stream_id)
 
     def send_again(self) -> Exchange:
-        """Return the same request, sent again by the browser itself (another range, a login, a retry)."""
+        """Return the same request, sent again by the browser (another range, a login, a retry)."""
         self.is_repeated = True
         again = Exchange(self.url, self.method, self.frame, self.asked_ms, self.redirected_from, repeats=self)
         again.is_hidden, again.was_cached = self.is_hidden, self.cached or self.was_cached
@@ -219,11 +204,10 @@ class Exchange:
 
     @property
     def contradicted_bytes(self) -> int:
-        """Difference between our count of the body and the browser's, where these must be equal;
-        0 where they need not be.
+        """Difference of our count of the body and the browser's, where these must be equal.
 
-        They must be for a complete response that is neither encoded nor mixed with a cached one.
-        A page may leave the rest of a body unread, but it cannot get more than came.
+        They must be for a complete response that is neither encoded nor mixed with a cached one. A page may
+        leave the rest unread, but it cannot get more than came.
         """
         _, body = self.sizes()
         is_other = "content-encoding" in self.response_headers or self.cached or self.was_cached
@@ -234,7 +218,7 @@ class Exchange:
 
 
 def clean_url(url: str) -> str:
-    """Leave user and password out of a URL, and cut it to URL_LIMIT.
+    """Leave user and password out of a URL, and cut it.
 
     >>> clean_url("https://user:pw@a.test/@b?c@d")
     'https://a.test/@b?c@d'
@@ -244,5 +228,5 @@ def clean_url(url: str) -> str:
 
 
 def make_hidden_exchange(time_ms: int) -> Exchange:
-    """Make a request whose beginning the log lacks: it only takes its place on a connection."""
+    """Make a request without a beginning in the log, which takes a place on a connection."""
     return Exchange("", "", "", time_ms, is_hidden=True)

@@ -8,7 +8,6 @@ from crawler.netlog.event import Event
 from crawler.netlog.params import Headers
 
 VALUE_LIMIT = 8192
-"""Longest header value that is kept, in characters."""
 
 ESCAPED = "%ESCAPED:\u200b "
 
@@ -19,7 +18,6 @@ _LENGTH_DIGITS = 18
 
 
 def read_lines(event: Event[Headers]) -> list[str]:
-    """Return the lines of a header section, the status line first if there is one."""
     return [_unescape(line) if line.startswith(ESCAPED) else line for line in event.params["headers"]]
 
 
@@ -33,8 +31,7 @@ def _unescape(line: str) -> str:
 
 
 def count_section_bytes(event: Event[Headers]) -> int:
-    """Return the bytes of a header section over HTTP/1.1, without the request line and
-    with the empty line at its end."""
+    """Return the bytes of an HTTP/1.1 header section, without the request line."""
     lines = [line for line in event.params["headers"] if isinstance(line, str)]
     return sum(_line_bytes(line) + 2 for line in lines) + 2
 
@@ -44,24 +41,22 @@ def _line_bytes(line: str) -> int:
 
 
 def read_final_status(event: Event[Headers]) -> int | None:
-    """Return the status in an HTTP/2 or HTTP/3 header section as received.
+    """Return the status of an HTTP/2 or HTTP/3 header section.
 
-    None for interim responses (RFC 9110 §15.2) and trailers. Chromium does not report the response headers of
-    a cancelled request, but it logs the section that arrived.
+    None for interim responses (RFC 9110 §15.2) and trailers. Chromium logs the section of a cancelled
+    request, but does not report its response headers.
     """
     status = read_headers(event, _STATUS).get(":status", "")
     return int(status) if _FINAL.fullmatch(status) else None
 
 
 def read_content_length(event: Event[Headers]) -> int | None:
-    """Return the Content-Length of a header section in bytes; None if it is not stated, or not as a
-    number."""
     length = read_headers(event, _CONTENT_LENGTH).get("content-length", "")
     return int(length[:_LENGTH_DIGITS]) if length.isascii() and length.isdecimal() else None
 
 
 def read_headers(event: Event[Headers], wanted: frozenset[str]) -> dict[str, str]:
-    """Return the wanted headers by lower-case name; the first value of a repeated header."""
+    """Return the wanted headers by lower-case name; of a repeated one the first."""
     headers: dict[str, str] = {}
     for name, value in _fields(event, wanted):
         headers.setdefault(name, value)
@@ -69,8 +64,7 @@ def read_headers(event: Event[Headers], wanted: frozenset[str]) -> dict[str, str
 
 
 def join_headers(event: Event[Headers], wanted: frozenset[str]) -> dict[str, str]:
-    """Return the wanted headers by lower-case name; values of a repeated header joined by commas (RFC 9110
-    §5.3)."""
+    """Return the wanted headers by lower-case name; repeated ones joined by commas (RFC 9110 §5.3)."""
     headers: dict[str, str] = {}
     for name, value in _fields(event, wanted):
         headers[name] = f"{headers[name]}, {value}"[:VALUE_LIMIT] if name in headers else value

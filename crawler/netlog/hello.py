@@ -38,7 +38,7 @@ GCM = frozenset({0x009C, 0x009D, 0x009E, 0x009F, 0xC02B, 0xC02C, 0xC02F, 0xC030}
 
 
 def expansion(version: str, cipher_suite: int) -> int | None:
-    """Return the bytes by which a record's payload exceeds its plaintext; None if they vary (CBC)."""
+    """Return what a record's payload exceeds its plaintext by; None if that varies (CBC)."""
     if version == "TLS 1.3":
         return TLS13_EXPANSION
     if cipher_suite in CHACHA20:
@@ -58,7 +58,7 @@ class HelloReader:
 
     @property
     def resumed(self) -> bool | None:
-        """True if the last ServerHello chose a pre-shared key; None if no whole ServerHello has come."""
+        """True if the last ServerHello chose a pre-shared key; None without a whole one."""
         resumed = None
         data = self._contiguous()
         while len(data) >= HEADER_BYTES:
@@ -80,7 +80,7 @@ class HelloReader:
 
 
 def list_extensions(hello: bytes) -> set[int]:
-    """Return the types of a ServerHello's extensions; those of an incomplete one up to its end."""
+    """Return the types of a ServerHello's extensions, as far as they came."""
     at = VERSION_BYTES + RANDOM_BYTES
     at += 1 + (hello[at] if at < len(hello) else 0)  # session id
     at += CIPHER_AND_COMPRESSION_BYTES + 2

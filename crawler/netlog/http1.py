@@ -39,43 +39,36 @@ _BLANK = b" \t"
 class MessageReader:
     """Counts one response as its bytes arrive.
 
-    Interim responses (1xx) count as header of the final response, which they precede. Bytes that follow the
-    response do not count for it (RFC 9112 §6.3).
+    Interim responses (1xx) count as header of the final one. What follows does not count (RFC 9112 §6.3).
     """
 
     def __init__(self, *, head: bool = False, websocket: bool = False) -> None:
         self.wire_bytes = 0
         self.body_bytes = 0
         self.surplus_bytes = 0
-        """Bytes after the end of the response."""
         self.in_body = False
         self.status: int | None = None
-        """Status of the final response."""
         self._head = head
         self._websocket = websocket
         self._due: int | None = None
-        """Length of the body in bytes; None if the end of the connection or the last chunk ends it."""
+        """None if the connection's end or the last chunk ends the body."""
         self._buffer = bytearray()
         self._chunks: ChunkReader | None = None
         self._is_http = False
-        """True once a status line has come."""
         self._is_closed = False
-        """True once the server has closed the connection cleanly."""
 
     @property
     def is_whole(self) -> bool:
-        """True if all of the response arrived (RFC 9112 §8)."""
+        """True if all arrived (RFC 9112 §8)."""
         if self._chunks is not None:
             return self._chunks.ended
         return self.in_body and (self._is_closed if self._due is None else self.body_bytes >= self._due)
 
     @property
     def needs_bytes(self) -> bool:
-        """True while bytes are to be fed; afterwards, counting them is enough."""
         return not self.in_body or self._chunks is not None
 
     def count(self, size: int) -> None:
-        """Count bytes after the header of a response without chunks."""
         body = size if self._due is None else min(size, self._due - self.body_bytes)
         self.body_bytes += body
         self.wire_bytes += body
@@ -105,10 +98,10 @@ class MessageReader:
             self._header(header, rest)
 
     def end(self, *, clean: bool) -> None:
-        """Note the connection's end: fewer bytes than a status line needs are an HTTP/0.9 body.
+        """Note the connection's end: less than a status line is an HTTP/0.9 body.
 
-        Not `clean`, TLS ended without close_notify, so that a body without a length
-        may lack its end (RFC 9112 §9.8).
+        Not `clean`, TLS ended without close_notify, so that a body without a length may lack its end (RFC
+        9112 §9.8).
         """
         self._is_closed = clean
         if not self.in_body and not self._is_http and find_status_line(self._buffer) is None:
@@ -157,18 +150,14 @@ class ChunkReader:
 
     def __init__(self) -> None:
         self.ended = False
-        """True once the empty line after the last chunk has come."""
         self._left = 0
-        """Bytes of chunk data still to come."""
         self._line = b""
         self._after_data = False
-        """True if the line that comes next ends a chunk."""
         self._in_trailers = False
         self._broken = False
-        """True after framing that Chromium refuses; it reads no further, and all bytes count as framing."""
+        """True after framing that Chromium refuses: all bytes count as framing."""
 
     def feed(self, data: bytes) -> tuple[int, int]:
-        """Count the bytes that belong to the response, and the chunk data in them."""
         body = at = 0
         while at < len(data) and not self.ended:
             if self._broken:
@@ -214,7 +203,6 @@ class Header(NamedTuple):
     status: int
     is_chunked: bool
     content_length: int | None
-    """None if it is not stated, or not as a number."""
 
 
 def find_status_line(data: bytes | bytearray) -> int | None:
@@ -258,7 +246,7 @@ def _version(line: bytes) -> tuple[int, int]:
 
 
 def _unfold(section: bytes) -> list[bytes]:
-    """Return the lines, each with its continuations (RFC 9112 §5.2). A bare CR ends a line, too."""
+    """Return lines with their continuations (RFC 9112 §5.2). A bare CR ends a line, too."""
     lines: list[bytes] = []
     parts: list[bytes] = []
     for line in _LINES.findall(section):
@@ -283,7 +271,7 @@ def _fields(lines: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _values(value: bytes) -> list[bytes]:
-    """Return the members of a list (RFC 9110 §5.6.1), of which those in quotes may have commas."""
+    """Return the members of a list (RFC 9110 §5.6.1); quoted ones may have commas."""
     members = []
     at = 0
     while at <= len(value):

@@ -32,32 +32,27 @@ class Http2Stream:
     first_byte_ms: int | None = None
     last_byte_ms: int | None = None
     is_whole: bool = False
-    """True if the end of the stream arrived."""
     content_length: int | None = None
 
 
 class FrameReader:
-    """Counts frames as their bytes arrive, so that half a frame counts as half a frame."""
+    """Counts frames as they arrive, half a frame as half a frame."""
 
     def __init__(self) -> None:
         self.streams: dict[int, Http2Stream] = {}
         self.frame_bytes = 0
-        """Bytes of frames that belong to no response."""
         self.newest_request = 0
-        """Largest id of a stream on which the browser sent a request; ids grow (RFC 9113 §5.1.1)."""
+        """Largest id of a stream with a request; ids grow (RFC 9113 §5.1.1)."""
         self._header = b""
         self._left = 0
         self._stream: Http2Stream | None = None
         self._is_data = False
         self._ends_stream = False
-        """True if the stream ends with the frame, or with the CONTINUATION frames that follow it."""
         self._is_last = False
-        """True if the frame's end is the end of its stream."""
         self._padding = 0
         self._awaits_pad_length = False
 
     def feed(self, data: bytes | Encoded, *, time_ms: int) -> None:
-        """Count more plaintext of the connection, read at `time_ms`."""
         at = 0
         while at < len(data):
             if self._left:
@@ -93,10 +88,7 @@ class FrameReader:
         stream.is_whole |= self._is_last and not self._left
 
     def _of_response(self, kind: int, stream_id: int) -> Http2Stream | None:
-        """Return the stream of a frame that is part of a response.
-
-        None if nobody asked for it, or its response has ended.
-        """
+        """Return the stream of a response's frame; None if nobody asked for it, or it has ended."""
         if kind not in RESPONSE_FRAMES or stream_id % 2 == 0 or stream_id > self.newest_request:
             return None
         stream = self.streams.setdefault(stream_id, Http2Stream())

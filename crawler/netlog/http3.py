@@ -24,19 +24,16 @@ class Http3Stream:
         self.content_length: int | None = None
         self._ranges = Ranges()
         self._body = 0
-        """Payload of all DATA frames but the last, in bytes."""
         self._data = (0, 0)
-        """Offsets of the last DATA frame's payload."""
         self._announced = 0
-        """Offset at which the last frame ends whose header the browser read."""
+        """Offset at which the last frame ends that the browser read."""
 
     @property
     def is_whole(self) -> bool:
-        """True if all of the stream arrived."""
         return self.ends_at is not None and self.wire_bytes >= self.ends_at
 
     def count_received(self, start: int, stop: int, time_ms: int) -> int:
-        """Take a STREAM frame, and count its new bytes."""
+        """Take a STREAM frame; return its new bytes."""
         new = self._ranges.count(start, stop)
         if new:
             self.wire_bytes += new
@@ -45,7 +42,7 @@ class Http3Stream:
         return new
 
     def frame(self, size: int, *, type_bytes: int = 1, data: bool = False) -> None:
-        """Note that the browser read the header of an HTTP/3 frame with a payload of `size` bytes."""
+        """Note an HTTP/3 frame with a payload of `size` bytes that the browser read."""
         start = self._announced + type_bytes + varint_bytes(size)
         self._announced = start + size
         if data:
@@ -54,8 +51,9 @@ class Http3Stream:
 
     @property
     def body_bytes(self) -> int | None:
-        """Payload of the DATA frames that arrived; None if it is unknown, because the browser stopped reading
-        frames (in the body of a redirect, say), and no Content-Length tells either."""
+        """Payload of the DATA frames that arrived; None if the browser stopped reading frames (in the body of
+        a redirect, say), and no Content-Length tells.
+        """
         if not self._has_unread:
             return self._body + self._ranges.within(*self._data)
         # The sum of all DATA frames is the Content-Length, or the response is malformed (RFC 9114 §4.1.2).

@@ -20,9 +20,9 @@ LINE_LIMIT = 16 * 1024 * 1024
 _PHASE = b'"phase":'
 """It cannot be part of a string in the log: there, its quotes would be escaped."""
 _ENDINGS = (b"},", b"}],", b"}")
-"""Ends of a line after the event's type."""
+"""Ends of a line after its event's type."""
 _TAIL = 8
-"""Bytes at the end of a line that hold its event's type, a number of at most four digits."""
+"""Bytes at a line's end that hold its type, of at most four digits."""
 
 
 class _Source(msgspec.Struct, gc=False):
@@ -35,8 +35,6 @@ class _Line(msgspec.Struct, gc=False):
 
 
 class _Kind(NamedTuple):
-    """An event type in one phase."""
-
     name: str
     phase: str
     decoder: msgspec.json.Decoder[Any]
@@ -44,8 +42,7 @@ class _Kind(NamedTuple):
 
 @functools.cache
 def _decoder(params: type) -> msgspec.json.Decoder[Any]:
-    """Return a decoder of lines whose parameters are as declared;
-    only an event that requires none may lack them all."""
+    """Return a decoder of lines; only an event that requires none may lack all parameters."""
     needed = params.__required_keys__  # type: ignore[attr-defined]
     field: Any = ("params", params) if needed else ("params", params, msgspec.field(default_factory=dict))
     return msgspec.json.Decoder(msgspec.defstruct("Line", [field], bases=(_Line,), gc=False))
@@ -64,15 +61,13 @@ class LineReader:
     def __init__(self, wanted: frozenset[str]) -> None:
         self.wanted = wanted
         self.ignored = 0
-        """Lines of events that could not be read."""
         self.missing: frozenset[str] | None = None
-        """Wanted events that this browser's log does not have; None until its first line has come."""
         self._kinds: dict[bytes, dict[bytes, _Kind] | None] = {}
-        """Kinds of event by the line's tail, and by phase; None for events that are not wanted."""
+        """By the line's tail, and by phase; None for events that are not wanted."""
         self._errors: dict[int, str] = {}
 
     def events(self, lines: Iterable[bytes]) -> Iterator[Event[Any]]:
-        """Return the wanted events in the log's next lines; lines that cannot be read are counted."""
+        """Yield the wanted events; unreadable lines are counted."""
         lines = iter(lines)
         while not self._kinds:
             line = next(lines, None)
@@ -102,7 +97,6 @@ class LineReader:
             return None
 
     def _constants(self, line: bytes) -> None:
-        """Learn the numbers of events, phases and errors from the log's first line."""
         if not line.startswith(b'{"constants"'):
             return
         try:
@@ -125,12 +119,11 @@ class LineReader:
             self._kinds = {(field + end)[-_TAIL:]: kind for field, kind in kinds.items() for end in _ENDINGS}
 
     def error(self, number: int) -> str:
-        """Return Chromium's name of a network error: `net::ERR_ABORTED` for -3."""
         return self._errors.get(number, f"net::ERR_{-number}")
 
 
 class LineSplitter:
-    """Cuts a byte stream into whole lines; lines longer than `limit` are dropped and counted."""
+    """Cuts a byte stream into lines; longer ones than `limit` are dropped and counted."""
 
     def __init__(self, limit: int = LINE_LIMIT, *, end: bytes = b"\n") -> None:
         self.limit = limit
@@ -140,7 +133,7 @@ class LineSplitter:
         self._skipping = False
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """Return the lines that end in `chunk`, without their ends."""
+        """Return the lines that end in `chunk`."""
         *lines, rest = chunk.split(self.end)
         if lines:
             lines[0] = bytes(self._rest) + lines[0]

@@ -11,10 +11,9 @@ QUIET_MS = 500
 """Time without a beginning or an end of a request after which a page is quiet, in milliseconds."""
 
 UNREAD_MS = 2_000
-"""Time after the last read of a response's body for which the next read is waited for, in milliseconds.
+"""Time after a read of a body for which the next is waited for, in milliseconds.
 
-The browser stops reading when its buffers are full and the page takes nothing out of them. That may be
-because the page wants no more, or because its main thread is busy.
+The browser stops reading when its buffers are full: the page wants no more, or its main thread is busy.
 """
 
 ANSWER_MS = 5_000
@@ -32,15 +31,13 @@ class OpenRequest:
     """A request that has not ended."""
 
     moved_ms: int
-    """Time of its last event."""
     awaits_bytes: bool = True
-    """True if the browser waits for the server: for the header, or with a read of the body."""
+    """True if the browser waits for the header, or with a read of the body."""
     is_event_stream: bool = False
-    """True for server-sent events, which have no end to wait for (HTML standard §9.2)."""
+    """Server-sent events have no end to wait for (HTML standard §9.2)."""
 
     @property
     def idle_at_ms(self) -> int:
-        """Time from which the request is waited for no longer."""
         awaits = self.awaits_bytes and not self.is_event_stream
         return self.moved_ms + (ANSWER_MS if awaits else UNREAD_MS)
 
@@ -51,7 +48,6 @@ class OpenRequests:
     def __init__(self, began_ms: int) -> None:
         self.open: dict[int, OpenRequest] = {}
         self._changed_ms = began_ms
-        """Time at which a request last began or ended."""
 
     def feed(self, event: Event[Any]) -> None:
         handler = HANDLERS.get((event.name, event.phase))
@@ -60,7 +56,7 @@ class OpenRequests:
 
     @property
     def idle_at_ms(self) -> int:
-        """Time from which the network is idle, if nothing moves until then."""
+        """Time from which the network is idle, if nothing moves."""
         return max([self._changed_ms + QUIET_MS, *(request.idle_at_ms for request in self.open.values())])
 
     def _on_begin(self, event: Event[Any]) -> None:
@@ -73,7 +69,7 @@ class OpenRequests:
         self.open.pop(event.source, None)
 
     def _note_move(self, event: Event[Any]) -> OpenRequest | None:
-        """Note that a request moves: also one that reads on what another one began to fetch."""
+        """Note that a request moves, also one that reads what another began to fetch."""
         request = self.open.get(event.source)
         if request is not None:
             request.moved_ms = event.time_ms

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from typing import NotRequired, TypeAlias, TypedDict
 
 Number: TypeAlias = int | str
-"""A 64-bit number (Chromium's NetLogNumberValue): a string from 2^53 on,
-which also stands for "no number"."""
+"""A 64-bit number (Chromium's NetLogNumberValue): a string from 2^53 on, or for "no number"."""
 
 
 class Dependency(TypedDict):
@@ -24,7 +23,6 @@ class NoParams(TypedDict):
     """Parameters that every event may have."""
 
     bytes: NotRequired[str]
-    """The event's bytes, in Base64."""
     source_dependency: NotRequired[Dependency]
 
 
@@ -136,7 +134,6 @@ class UdpBytes(TypedDict):
 
     byte_count: int
     address: NotRequired[str]
-    """The sender."""
 
 
 class Datagram(NoParams):
@@ -201,7 +198,6 @@ class NewTokenFrame(NoParams):
     """NEW_TOKEN (RFC 9000 §19.7)."""
 
     token: str
-    """The token in Base64."""
 
 
 class MessageFrame(NoParams):
@@ -310,7 +306,7 @@ PARAMS: Mapping[tuple[str, str], type] = {
     ("HTTP3_UNKNOWN_FRAME_RECEIVED", "NONE"): Http3UnknownFrame,
     ("COOKIE_STORE_COOKIE_ADDED", "NONE"): CookieAdded,
 }
-"""The parameters of an event in a phase; events and phases that are not here have NoParams."""
+"""Events and phases that are not here have NoParams."""
 
 
 def number(value: Number) -> int:

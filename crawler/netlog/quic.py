@@ -28,10 +28,10 @@ class QuicTransport(Transport):
 
     protocol: str = "h3"
     is_webtransport: bool = False
-    """True if it carries a WebTransport session, and no requests that the log knows."""
+    """True for a WebTransport session, without requests that the log knows."""
     ticket_bytes: int | None = 0
     paths: set[tuple[str, str]] = dataclasses.field(default_factory=set)
-    """Local and remote ends, as the log writes them, between which datagrams came."""
+    """Ends between which datagrams came."""
     streams: dict[int, Http3Stream] = dataclasses.field(default_factory=dict)
     packets: QuicOverhead = dataclasses.field(default_factory=QuicOverhead)
     sending: SentPackets = dataclasses.field(default_factory=SentPackets)
@@ -39,21 +39,17 @@ class QuicTransport(Transport):
     _hello: HelloReader = dataclasses.field(default_factory=HelloReader)
     _sent: dict[int, Exchange] = dataclasses.field(default_factory=dict)
     _is_refused: bool = False
-    """True if the server took nothing of 0-RTT."""
     _before_datagram: int = 0
-    """Bytes received before the last datagram."""
 
     @property
     def has_migrated(self) -> bool:
-        """True if datagrams came on more than one path."""
         return len(self.paths) > 1
 
     def stream(self, stream_id: int | None) -> Http3Stream | None:
         return None if stream_id is None else self.streams.get(stream_id)
 
     def send(self, exchange: Exchange, stream_id: int) -> None:
-        """Send the exchange's request on this stream, unless the stream carries another:
-        it carries one only."""
+        """Send a request on a stream, which carries one only."""
         if self._sent.setdefault(stream_id, exchange) is exchange:
             exchange.stream_id = stream_id
             self.bind(exchange)
@@ -207,6 +203,5 @@ HANDLERS: dict[str, Callable[[QuicTransport, Event[Any]], None]] = {
     "HTTP3_DATA_FRAME_RECEIVED": QuicTransport._on_data_frame,
     "HTTP3_UNKNOWN_FRAME_RECEIVED": QuicTransport._on_unknown_frame,
 }
-"""Handlers of a session's events; frames are counted besides."""
 
 EVENTS = FRAMES | frozenset(HANDLERS)

@@ -16,7 +16,6 @@ from crawler.netlog.event import Encoded, Event
 from crawler.netlog.params import number
 
 Sizes: TypeAlias = tuple[int, int]
-"""Least and most bytes."""
 
 TAG_BYTES = 16
 """Tag of the AEAD, the same for all of QUIC's (RFC 9001 §5.3)."""
@@ -39,7 +38,7 @@ RESET_TOKEN_BYTES = 16
 
 
 def varint_bytes(number: int) -> int:
-    """Return the least bytes of a variable-length integer (RFC 9000 §16).
+    """Return the least bytes of an integer (RFC 9000 §16).
 
     >>> [varint_bytes(n) for n in (63, 64, 16_383, 16_384, 2**30)]
     [1, 2, 2, 4, 8]
@@ -53,27 +52,19 @@ class QuicOverhead:
     def __init__(self) -> None:
         self.received_bytes = 0
         self.handshake_bytes = 0
-        """Bytes of datagrams that begin with a long header: Initial, Handshake, Retry,
-        Version Negotiation."""
+        """Datagrams that begin with a long header: Initial, Handshake, Retry, Version Negotiation."""
         self.frame_bytes = 0
-        """Least bytes of all frames."""
         self._explained = 0
-        """Explained bytes of the datagrams before the current one."""
         self._size = 0
         self._least = self._most = 0
         self._is_whole = False
-        """True if all of the current datagram is explained, whatever its frames."""
         self._has_packet = False
         self._has_opened = False
-        """True once a packet has been decrypted."""
         self._newest = -1
-        """Largest packet number in a short header."""
         self._waiting: deque[int] = deque()
-        """Sizes of packets that came before their keys."""
 
     @property
     def explained_bytes(self) -> int:
-        """Bytes that have an explanation."""
         return self._explained + self._current()
 
     def _current(self) -> int:
@@ -94,10 +85,7 @@ class QuicOverhead:
         self._is_whole = self._has_packet = False
 
     def packet(self, number: int, *, long_header: bool) -> None:
-        """Count a packet of the datagram, which was decrypted.
-
-        A short header comes last in a datagram (RFC 9000 §12.2).
-        """
+        """Count a decrypted packet; a short header comes last in a datagram (RFC 9000 §12.2)."""
         if long_header and not self._has_packet:
             self._handshake()
         self._has_packet = self._has_opened = True
@@ -123,13 +111,12 @@ class QuicOverhead:
         self.frame_bytes += least
 
     def drop_packet(self, *, long_header: bool) -> None:
-        """Count a packet that cannot be decrypted, or has come before: its content comes again."""
+        """Count a packet that cannot be decrypted, or has come before."""
         if long_header and not self._has_packet:
             self._handshake()
         self._is_whole = True
 
     def buffer_packet(self) -> None:
-        """Note that the rest of the datagram waits for keys."""
         if not self._has_opened and self._is_whole:
             self.handshake_bytes -= self._size
             self._is_whole = False
@@ -138,7 +125,6 @@ class QuicOverhead:
             self._size = min(self._size, self._most)
 
     def unbuffer_packet(self) -> None:
-        """Begin a packet that waited for keys."""
         self._begin(self._waiting.popleft() if self._waiting else 0)
 
 
@@ -193,7 +179,6 @@ SIZED: dict[str, Callable[[Any], Sizes]] = {
     "QUIC_SESSION_MESSAGE_FRAME_RECEIVED": _message,
     "QUIC_SESSION_CONNECTION_CLOSE_FRAME_RECEIVED": _close,
 }
-"""Sizes of the frames with a length, by event."""
 
 NEW_CONNECTION_ID = (1 + 3 + RESET_TOKEN_BYTES, CONTROL_BYTES + CONNECTION_ID_BYTES + RESET_TOKEN_BYTES)
 CONTROL = (2, CONTROL_BYTES)
@@ -212,6 +197,5 @@ UNSIZED = {
     "QUIC_SESSION_PATH_CHALLENGE_FRAME_RECEIVED": CONTROL,
     "QUIC_SESSION_PATH_RESPONSE_FRAME_RECEIVED": CONTROL,
 }
-"""Sizes of all other frames, by event."""
 
 FRAMES = frozenset(SIZED) | frozenset(UNSIZED)

@@ -33,7 +33,6 @@ from schema import http_caching
 BOT_WALL_HEADERS = frozenset(
     {"cf-mitigated", "server", "x-amzn-waf-action", "x-datadome", "x-vercel-mitigated"}
 )
-"""Response headers by which bot walls are recognised."""
 RESPONSE_HEADERS = (
     frozenset({"content-type", "content-encoding", "location", "retry-after"}) | BOT_WALL_HEADERS
 )
@@ -44,7 +43,7 @@ REQUEST_HEADERS = frozenset(
 _STATUS = re.compile(r"^\S+ +0*(\d{1,9})")
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-"""Statuses of redirects that the browser follows to a usable Location (Fetch standard §2.2.3)."""
+"""Redirects that the browser follows to a usable Location (Fetch standard §2.2.3)."""
 
 IO_PENDING = -1
 CACHE_MISS = -400
@@ -58,21 +57,18 @@ class Requests:
         self.hsts_upgrades = 0
         self._connections = connections
         self._of_request: dict[int, list[Exchange]] = {}
-        """Exchanges by the request's source: redirects and retries share it."""
+        """By the request's source, which redirects and retries share."""
         self._url_characters = 0
         self._job_transport: dict[int, TcpTransport] = {}
         self._job_exchange: dict[int, Exchange] = {}
         self.session_transport: dict[int, TcpTransport] = {}
         self._quic_bound: dict[int, QuicTransport] = {}
-        """Connections on which the next request goes out, by the request's source."""
 
     @property
     def is_answered(self) -> bool:
-        """True if a byte has come for a document of a main frame."""
         return any(exchange.frame == MAIN_FRAME and exchange.sizes()[0] for exchange in self.exchanges)
 
     def finish(self) -> list[Exchange]:
-        """Return the exchanges that have rows."""
         exchanges = [exchange for exchange in self.exchanges if not exchange.is_hidden]
         for exchange in exchanges:  # the log has no header of a response that the browser refused
             if exchange.status is None and exchange.message is not None:
@@ -118,7 +114,6 @@ class Requests:
             self._begin_message(exchange, transport)
 
     def _begin_message(self, exchange: Exchange, transport: Transport) -> None:
-        """Have the next bytes of HTTP/1.1 on the connection be the exchange's response."""
         transport.bind(exchange)
         transport.current = exchange
         if not exchange.is_hidden:
@@ -131,8 +126,9 @@ class Requests:
         return exchanges[-1] if exchanges else None
 
     def _begin_unbound(self, event: Event[Any]) -> Exchange:
-        """Return the exchange whose request goes out now: another one if the last has had bytes,
-        a hidden one if none is known."""
+        """Return the exchange that goes out now: another if the last has had bytes, a hidden one if none is
+        known.
+        """
         exchange = self._exchange(event)
         if exchange is None:
             exchange = make_hidden_exchange(event.time_ms)
@@ -150,7 +146,7 @@ class Requests:
     def _send_again(self, event: Event[Any], exchange: Exchange) -> Exchange:
         """Return the exchange of a request that was answered and goes out again.
 
-        A redirect does not: this is the request to its target, of which the log has no beginning.
+        After a redirect it is the request to its target.
         """
         is_redirect = exchange.status in REDIRECTS and "location" in exchange.response_headers
         again = make_hidden_exchange(event.time_ms) if is_redirect else exchange.send_again()

@@ -40,7 +40,6 @@ class Weight(NamedTuple):
     """Priority in a HEADERS frame of HTTP/2."""
 
     weight: int
-    """1 to 256."""
     parent_stream_id: int
     """Stream that it depends on; 0 for none."""
     is_exclusive: bool
@@ -63,7 +62,7 @@ def parse_priority(header: str) -> Signal:
 
 
 def read_weight(event: Event[params.Http2Request]) -> Weight | None:
-    """Read the priority of a HEADERS frame as the browser sends it; None if the frame has none."""
+    """Read the priority of a HEADERS frame; None if it has none."""
     sent = event.params
     if not sent.get("has_priority"):
         return None
@@ -71,11 +70,10 @@ def read_weight(event: Event[params.Http2Request]) -> Weight | None:
 
 
 class SentFrames:
-    """Counts the header sections that the browser sends on one HTTP/2 connection, from its plaintext."""
+    """Counts the header sections that the browser sends on an HTTP/2 connection."""
 
     def __init__(self) -> None:
         self.header_bytes: dict[int, int] = {}
-        """Bytes of HEADERS and CONTINUATION with their frame headers, by stream."""
         self._skipped = PREFACE_BYTES
         self._header = b""
 
@@ -111,7 +109,6 @@ class SentStream:
     data_bytes: int = 0
     """DATA frames with their headers."""
     ends_at: int | None = None
-    """Length of the stream; None until FIN is sent."""
 
 
 class SentPackets:
@@ -119,36 +116,33 @@ class SentPackets:
 
     def __init__(self) -> None:
         self.round_trip_ms: int | None = None
-        """Shortest time from sending a packet of the handshake to its acknowledgement."""
+        """Shortest time from a handshake packet to its acknowledgement."""
         self._streams: dict[int, SentStream] = {}
         self._sent_ms: dict[int, int] = {}
-        """Times of packets of the handshake by number: the browser uses no number twice,
-        and repeats data in new packets."""
+        """Times of handshake packets by number, which the browser uses once."""
 
     def packet(self, event: Event[params.SentPacket]) -> None:
         if event.params.get("encryption_level") != ONE_RTT and len(self._sent_ms) < PACKETS_KEPT:
             self._sent_ms[number(event.params["packet_number"])] = event.time_ms
 
     def take_ack(self, largest: int, at_ms: int) -> None:
-        """Take an ACK frame, whose largest packet number is `largest` (RFC 9002 §5.1)."""
+        """Take an ACK frame and its largest packet number (RFC 9002 §5.1)."""
         sent_ms = self._sent_ms.pop(largest, None)
         if sent_ms is not None:
             trip_ms = max(0, at_ms - sent_ms)
             self.round_trip_ms = trip_ms if self.round_trip_ms is None else min(self.round_trip_ms, trip_ms)
 
     def stream_frame(self, event: Event[params.StreamFrame]) -> None:
-        """Note that the browser sends a STREAM frame, perhaps again."""
         if event.params["fin"]:
             stop = event.params["offset"] + event.params["length"]
             self._stream(event.params["stream_id"]).ends_at = stop
 
     def data_frame(self, event: Event[params.Http3Frame]) -> None:
-        """Note that the browser writes a DATA frame of HTTP/3."""
         size = event.params["payload_length"]
         self._stream(event.params["stream_id"]).data_bytes += 1 + varint_bytes(size) + size
 
     def header_bytes(self, stream_id: int) -> int | None:
-        """Return the bytes of the HEADERS frame of a request; None if the stream's end was not sent."""
+        """Return the HEADERS frame of a request; None if the stream's end was not sent."""
         stream = self._streams.get(stream_id)
         if stream is None or stream.ends_at is None:
             return None

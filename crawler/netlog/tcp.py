@@ -29,20 +29,18 @@ class TcpTransport(Transport):
     protocol: str = "http/1.1"
     is_secure: bool = False
     records: RecordReader | None = None
-    """None without TLS, and if the log lacks the beginning of TLS."""
+    """None without TLS, or without its beginning."""
     frames: FrameReader | None = None
-    """None unless the protocol is HTTP/2."""
     sent_frames: SentFrames | None = None
-    """None unless the protocol is HTTP/2, and once the log lacks a byte that the browser sent."""
+    """None unless HTTP/2, and once the log lacks a byte that was sent."""
     is_notified: bool = False
-    """True once the server's close_notify has come (RFC 8446 §6.1)."""
+    """True once close_notify has come (RFC 8446 §6.1)."""
     _attempt_ms: int | None = None
 
     def _on_attempted(self, event: Event[params.NoParams]) -> None:
         self._attempt_ms = event.time_ms
 
     def _on_answered(self, event: Event[params.OperationEnd]) -> None:
-        """Note the end of a handshake with one address."""
         if self._attempt_ms is not None and not event.params.get("net_error"):
             trip_ms = max(0, event.time_ms - self._attempt_ms)
             self.round_trip_us = trip_ms * 1000 if trip_ms < SYN_TIMEOUT_MS else None
@@ -60,8 +58,8 @@ class TcpTransport(Transport):
         self._secure()
 
     def _secure(self) -> None:
-        """Note that there is TLS: bytes that came before, where the log lacks its beginning,
-        were encrypted."""
+        """Note that there is TLS: bytes that came before, where the log lacks its beginning, were
+        encrypted."""
         if not self.is_secure:
             self.is_secure, self.decrypted_bytes = True, 0
 

@@ -16,9 +16,8 @@ RECORD_HEADER_BYTES = 5
 ALERT_BYTES = 2
 
 RECORDS_KEPT = 10
-"""Records of a connection whose sizes are kept."""
 RUN_RECORDS = 32
-"""Maximum number of records of one message after the handshake; a longer message is not recognised."""
+"""Most records of one message after the handshake; a longer one is not recognised."""
 
 LEAST_FRAGMENT = 512
 """Least size of a full record, in bytes (RFC 6066 §4)."""
@@ -28,7 +27,7 @@ LEAST_BLOCK = 32
 records."""
 
 EFFORT_LIMIT = 50_000
-"""Records times messages that are compared on one connection, so that no server keeps the crawler busy."""
+"""Records times messages compared on a connection, so that no server keeps the crawler busy."""
 
 
 class RecordReader:
@@ -37,22 +36,19 @@ class RecordReader:
     def __init__(self) -> None:
         self.handshake_bytes = 0
         self.ticket_bytes = 0
-        """Bytes of the records with messages after the handshake: tickets and key updates."""
+        """Records with messages after the handshake: tickets and key updates."""
         self.are_tickets_known = True
-        """False if other records may as well have carried the messages after the handshake."""
+        """False if other records may as well have carried these messages."""
         self.record_bytes = 0
-        """Headers, tags, padding and alerts of all other records, and what TLS 1.2 renegotiates;
-        set by `finish`."""
+        """Headers, tags, padding and alerts of other records, and what TLS 1.2 renegotiates; set by `finish`.
+        """
         self.unread_bytes = 0
-        """Bytes that the browser never read: records, the last perhaps cut off,
-        and the rest of a record half read."""
+        """What the browser never read, the last record perhaps cut off."""
         self.is_handshake_known = True
-        """False if records are padded so that some may as well have carried the server's first data."""
+        """False if padded records may as well have carried the server's first data."""
         self.fresh_from = 0
-        """Bytes before the first record that ended with the last read."""
         self.first_record_bytes: list[int] = []
-        """Sizes of the first RECORDS_KEPT opened records with application data, set by `finish`;
-        none if unknown."""
+        """First opened records with application data, set by `finish`; none if unknown."""
         self.expansion: int | None = TLS13_EXPANSION
         self._fed = 0
         self._header = b""
@@ -60,34 +56,27 @@ class RecordReader:
         self._kind = 0
         self._length = 0
         self._own = 0
-        """Bytes in handshake records, counted already, whose messages are not logged yet."""
         self._own_alerts = 0
         self._is_secured = False
         self._block = 0
-        """Multiple to which the handshake's records are padded; 0 if they are not, 1 if it is unknown."""
+        """Multiple to which the handshake's records are padded; 0 for none, 1 if unknown."""
         self._messages: list[int] = []
-        """Sizes of the encrypted messages whose records are not told yet: of the handshake,
-        or since the last read."""
         self._sealed: list[int] = []
-        """Lengths of recent encrypted records after those of the handshake."""
         self._fresh = 0
-        """Number of those that came with the last read; the browser has opened all others."""
+        """Those that came with the last read; all others are opened."""
         self._opened = 0
         self._opened_bytes = 0
-        """Number and lengths of the records before those."""
         self._first: list[int] = []
-        """Lengths of the first records with application data."""
         self._apart: list[int] = []
-        """Sizes of messages and alerts that came encrypted after the handshake, since the last read."""
+        """Encrypted messages and alerts since the last read."""
         self._are_first_known = True
         self._ticket_records = 0
         self._effort = 0
         self._plain = 0
         self._others = 0
-        """Bytes of encrypted alerts, and of messages whose records are unknown."""
+        """Encrypted alerts, and messages whose records are unknown."""
 
     def feed(self, data: bytes | Encoded) -> None:
-        """Count the TCP payload of one read."""
         self._find_messages()
         self._find_first(None)
         self._fresh = 0
@@ -135,7 +124,6 @@ class RecordReader:
             self._own_alerts += 1
 
     def handshake_message(self, kind: int, size: int) -> None:
-        """Note that the browser read a handshake message of `size` bytes, header included."""
         # All handshake messages of TLS 1.2 are in handshake records; of TLS 1.3,
         # only those that are not encrypted.
         if size <= self._own or kind == HandshakeType.SERVER_HELLO or not self._sealed:
@@ -147,7 +135,6 @@ class RecordReader:
             self._end_handshake()
 
     def _end_handshake(self) -> None:
-        """Separate the records that carried the handshake from those after it."""
         if self._is_secured:
             return
         self._is_secured = True
@@ -162,10 +149,7 @@ class RecordReader:
         self._take(alone if self.is_handshake_known else 0)
 
     def _count_filled(self) -> int | None:
-        """Return the number of records that the handshake fills to the byte.
-
-        None if it does not end where a record does.
-        """
+        """Return the records that the handshake fills to the byte; None if it ends elsewhere."""
         due = sum(self._messages)
         for count, length in enumerate(self._sealed):
             if due <= 0:
@@ -174,8 +158,7 @@ class RecordReader:
         return len(self._sealed) if due == 0 else None
 
     def _count_one_by_one(self) -> int:
-        """Return the number of records that the handshake takes if each message begins a record;
-        none if it takes more than came."""
+        """Return the records of a handshake whose messages each begin one; none if that is more than came."""
         count = 0
         for size in self._messages:
             due = size
@@ -193,7 +176,6 @@ class RecordReader:
         self._messages = []
 
     def _find_messages(self) -> None:
-        """Find the records that carried the messages of the last read after the handshake."""
         if not self._is_secured or not self._messages:
             return
         messages, self._messages = [self._pad(size) for size in self._messages], []
@@ -213,8 +195,6 @@ class RecordReader:
             self._others += sum(messages)
 
     def _find_first(self, due: int | None) -> None:
-        """Add the last read's records with application data to the first ones;
-        those that `due` bytes fill, if it is known."""
         apart, self._apart = self._apart, []
         if len(self._first) == RECORDS_KEPT or not self._is_secured:
             return
@@ -235,7 +215,6 @@ class RecordReader:
         return -(-(size + 1) // self._block) * self._block - 1 if self._block else size
 
     def plaintext(self, size: int) -> None:
-        """Note that the browser read `size` bytes of application data."""
         self._end_handshake()
         self._plain += size
 
@@ -248,7 +227,7 @@ class RecordReader:
             self._apart.append(ALERT_BYTES)
 
     def finish(self) -> None:
-        """Settle the count: of the last read, what follows the known content was never opened."""
+        """Settle the count: what follows the known content was never opened."""
         if not self._is_secured:  # what came is of the server's flight, whose end is missing
             self._take(len(self._sealed))
         self._find_messages()
@@ -271,7 +250,7 @@ class RecordReader:
         self._finish_last(last, due, self.expansion)
 
     def _finish_last(self, last: list[int], due: int, expansion: int) -> None:
-        """Settle the records of the last read, of whose content `due` bytes are known."""
+        """Settle the last read, of whose content `due` bytes are known."""
         for length in last:
             content = length - expansion
             if due > 0:
@@ -285,10 +264,10 @@ class RecordReader:
 
 
 def count_records(contents: list[int], fresh: int, messages: list[int]) -> set[int]:
-    """Return the numbers of records that may have carried the messages, in their order.
+    """Return the numbers of records that may have carried the messages, in order.
 
-    A record holds one or several whole messages, or a run of full records and a last one does. Of `contents`,
-    the sizes of the records' content, those before the index `fresh` can only begin a run.
+    A record holds whole messages, or a run of full records and a last one does. Of `contents`, in bytes,
+    those before the index `fresh` can only begin a run.
 
     >>> count_records([265, 265, 51], 0, [265, 265]), count_records([530, 51], 0, [265, 265])
     ({2}, {1})

@@ -24,11 +24,9 @@ class Source:
     """Where a public list is fetched from."""
 
     base: str
-    """Address of its server."""
     suffix: str
-    """End of the names of its files here."""
     newest: str = ""
-    """Path of the newest list at the server; empty where each version has a path of its own."""
+    """Path of the newest list; empty where each version has its own."""
 
 
 SOURCES = {
@@ -53,7 +51,6 @@ SOURCES = {
 }
 
 TRANCO_ENTRIES = 1_000_000
-"""Sites of a Tranco list by default."""
 
 CRUX_MONTHS = 4
 """Months back to which CrUX's newest list is looked for; it is published in the middle of the next month."""
@@ -74,12 +71,11 @@ class Shelf:
 
     folder: Path
     mirror: str | None = None
-    """Address that stands for all servers: below it each list's paths follow its name. None for their own."""
+    """In place of all servers, with each list's paths below its name."""
     radar_token: str | None = None
-    """Token of Cloudflare's API, which gives Radar's list to those who have one."""
 
     def fetch_newest(self, source: str, *, entries: int | None = None, today: datetime.date) -> Sites:
-        """Return a source's newest list, of Tranco its first `entries`; ListError if it cannot be had."""
+        """Return a source's newest list; ListError if it cannot be had."""
         if source == "tranco":
             return self.fetch_tranco(self._find_tranco_id("top-1m-id", what="newest"), entries=entries)
         if source == "crux":
@@ -87,8 +83,7 @@ class Shelf:
         return self._fetch(source, f"{today:%Y-%m-%d}", SOURCES[source].newest)
 
     def fetch_tranco(self, list_id: str, *, entries: int | None = None) -> Sites:
-        """Return the head of a Tranco list, by default its million sites; ListError if the list is missing or
-        shorter."""
+        """Return the head of a Tranco list; ListError if it is missing or shorter."""
         if not _ID.fullmatch(list_id):
             raise ListError(f"{lists.quote(list_id)} is no id of a Tranco list: they look like K2LPW")
         entries = entries or TRANCO_ENTRIES
@@ -102,18 +97,17 @@ class Shelf:
         return sites
 
     def fetch_tranco_of(self, day: datetime.date, *, entries: int | None = None) -> Sites:
-        """Return one day's Tranco list of pay-level domains; ListError if the day has none."""
         path = f"daily_list_id?date={day:%Y-%m-%d}&subdomains=false"
         return self.fetch_tranco(self._find_tranco_id(path, what=f"{day:%Y-%m-%d}"), entries=entries)
 
     def fetch_crux(self, month: str) -> Sites:
-        """Return CrUX's origins of a month, YYYY-MM; ListError if the month is missing or cut short."""
+        """Return CrUX's origins of a month; ListError if the month, YYYY-MM, is missing or cut short."""
         return self._fetch("crux", month, f"{month.replace('-', '')}.csv.gz")
 
     def find(self, name: str, *, entries: int | None = None) -> Sites:
-        """Return a list by its id (`tranco:K2LPW`, `crux:2026-10`), or the list in the file of that name.
+        """Return a list by its id (`tranco:K2LPW`, `crux:2026-10`), or from the file of that name.
 
-        ListError if it was not fetched. More `entries` of a Tranco list than were fetched are fetched.
+        ListError if it was not fetched. More `entries` of Tranco's are fetched.
         """
         source, colon, version = name.partition(":")
         if not colon or source not in SOURCES:
@@ -126,10 +120,8 @@ class Shelf:
         return sites
 
     def find_last(self, source: str, *, entries: int | None = None) -> Sites:
-        """Return the list of a source that was fetched last, of Tranco with `entries` at least.
-
-        ListError if there is none.
-        """
+        """Return a source's list that was fetched last, with `entries` at least; ListError if there is
+        none."""
         suffix = SOURCES[source].suffix
         paths = sorted((self.folder / source).glob(f"*{suffix}"), key=lambda path: path.stat().st_mtime)
         for path in reversed(paths):
@@ -156,7 +148,7 @@ class Shelf:
         return list_id
 
     def _fetch(self, source: str, version: str, path: str) -> Sites:
-        """Return a version of a list, saved from the path at its server unless it is here."""
+        """Return a version of a list, fetched unless it is here."""
         file, what = self._path(source, version), f"the list {source}:{version}"
         if not file.exists():
             headers = {}
@@ -211,7 +203,7 @@ def _save(content: bytes, path: Path) -> None:
 
 
 def _get(url: str, *, what: str, headers: Mapping[str, str] | None = None) -> bytes:
-    """Fetch a body; ListError if it is missing, cut short or larger than any list."""
+    """Fetch a body; ListError if it is missing, cut short or too large."""
     request = urllib.request.Request(url, headers={"User-Agent": "firstflight", **(headers or {})})  # noqa: S310  # ours, or the operator's mirror
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:  # noqa: S310

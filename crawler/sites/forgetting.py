@@ -13,15 +13,13 @@ PARTS = re.compile(r"[,/\s]+")
 
 
 def find_lists(folder: Path, host: str) -> Iterator[Path]:
-    """Find the lists below `folder` that contain the host or a subdomain of it."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and any(_is_of(line, host) for line in _lines(path)):
             yield path
 
 
 def forget_host(folder: Path, path: Path, host: str) -> None:
-    """Delete a public list, since a copy without a line would be another list; from any other list remove the
-    host's lines."""
+    """Delete a public list, which would be another without a line; from any other remove the host's."""
     kept = [line for line in _lines(path) if not _is_of(line, host)]
     if path.relative_to(folder).parts[0] in SOURCES or not kept:
         path.unlink()
@@ -40,6 +38,5 @@ def _lines(path: Path) -> list[str]:
 
 
 def _is_of(line: str, host: str) -> bool:
-    """Return whether a line, in any form of list, names the host or a subdomain of it."""
     hosts = filter(None, map(parse_host, PARTS.split(line)))
     return any(name == host or name.endswith(f".{host}") for name in hosts)

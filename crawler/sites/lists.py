@@ -28,19 +28,17 @@ HOST_LENGTH = 253
 """Longest host name (RFC 1035 §2.3.4), without a final dot."""
 
 CHECKSUM_DIGITS = 12
-"""Digits of the checksum in the id of a list without a version."""
+"""Digits of the checksum in a list's id."""
 
 SIZE_LIMIT = 256 * 1024 * 1024
 """Bytes of a list, unpacked; Tranco's million is 22 MB."""
 
 SKIPPED_SHARE = 0.001
-"""Largest share of a public list's lines that are no host names, e.g. bare addresses;
-they are left out and counted."""
+"""Largest share of a public list's lines that are no names, e.g. bare addresses."""
 
 
 HOST_COLUMNS = ("domain", "host", "hostname")
 RANK_COLUMNS = ("rank", "globalrank")
-"""Names of columns under which lists have hosts and ranks, in lower case."""
 
 ORIGIN = "origin"
 
@@ -66,7 +64,7 @@ class Entry:
     """Rank in the list; in a list of magnitudes, the position."""
     host: str
     magnitude: int | None = None
-    """Rank magnitude (CrUX): 1000, 5000, 10000, ...; None in other lists."""
+    """Rank magnitude (CrUX): 1000, 5000, 10000, ..."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,25 +72,18 @@ class Sites:
     """A whole list."""
 
     id: str
-    """Source and version."""
     source: str
     checksum: str
-    """SHA-256 of the file, lower-case hex."""
     entries: tuple[Entry, ...]
-    """Sites in the order of rank."""
     skipped: int = 0
-    """Lines of a public list that are no host names."""
     fetched_at: datetime.datetime | None = None
-    """When a public list was fetched; None of a file."""
 
     def top(self, count: int | None) -> tuple[Entry, ...]:
-        """Return the first `count` sites; all sites for None."""
         return self.entries[:count]
 
 
 def read_list(path: Path, *, source: str | None = None, version: str | None = None) -> Sites:
-    """Read the list in a file, gzipped, zipped or plain; a public `source` has a `version`, e.g.
-    Tranco's id."""
+    """Read a list, gzipped, zipped or plain; a public `source` has a `version`."""
     try:
         content = path.read_bytes()
     except OSError as exc:
@@ -111,10 +102,7 @@ def read_list(path: Path, *, source: str | None = None, version: str | None = No
 
 
 def decompress(content: bytes, *, name: str) -> bytes:
-    """Decompress gzip or a zip of one file, and return other bytes as they are.
-
-    ListError if it is damaged or too large, or a zip has several files.
-    """
+    """Decompress gzip or a zip of one file; ListError if it is damaged, ambiguous or too large."""
     try:
         plain = unpack(content, most_bytes=SIZE_LIMIT)
     except DamagedContainer as exc:
@@ -133,12 +121,10 @@ class Reader:
         self.name = name
         self.entries: list[Entry] = []
         self.skipped = 0
-        """Lines that are left out: names in the DNS that are no sites,
-        and in a public list a few that are no names at all."""
+        """Names in the DNS that are no sites, and in a public list a few that are no names."""
         self._nameless = 0
         self._may_skip = may_skip
         self._seen: dict[str, int] = {}
-        """Line number of each host, and of each origin in a list of origins."""
 
     def read(self, content: bytes) -> None:
         lines = list(_lines(content, name=self.name))
@@ -212,7 +198,6 @@ class Reader:
 
 
 def _lines(content: bytes, *, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Return the values of the lines that are not blank, with the lines' numbers."""
     encoding = json.detect_encoding(content)
     if encoding.startswith(("utf-16", "utf-32")):
         try:
@@ -241,7 +226,7 @@ def _lines(content: bytes, *, name: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _json_lines(content: bytes, *, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Return the names and then the values of JSON objects, in an array or one a line, with their numbers."""
+    """Yield names and then values of JSON objects, in an array or one a line, with their numbers."""
     try:
         rows = json.loads(content) if content[:1] == b"[" else list(map(json.loads, content.splitlines()))
         cells = [dict(_cells(row)) for row in rows]
@@ -256,7 +241,7 @@ def _json_lines(content: bytes, *, name: str) -> Iterator[tuple[int, list[str]]]
 
 
 def _cells(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Return the columns and values of a JSON object, and of the objects nested in it."""
+    """Yield columns and values of a JSON object and those nested in it."""
     for column, value in row.items():
         if isinstance(value, Mapping):
             yield from _cells(value)
@@ -284,9 +269,7 @@ def _rank(text: str, *, where: str) -> int:
 
 
 def normalise(text: str, *, where: str) -> str:
-    """Return a host name in lower-case A-label form (RFC 5890), converted as browsers do (UTS 46).
-
-    ListError if it is none.
+    """Return a lower-case A-label form (RFC 5890), as browsers convert it (UTS 46); ListError if it is none.
 
     >>> normalise("Bücher.Example.", where="line 1")
     'xn--bcher-kva.example'
@@ -304,8 +287,7 @@ def normalise(text: str, *, where: str) -> str:
 
 
 def to_ascii(host: str) -> str:
-    """Return a host name in A-labels, converted as browsers do (UTS 46, non-transitional), symbols included;
-    IDNAError if it has none.
+    """Return A-labels as browsers do (UTS 46, non-transitional), symbols included; IDNAError if none.
 
     >>> to_ascii("bücher.example"), to_ascii("☃.example")
     ('xn--bcher-kva.example', 'xn--n3h.example')
@@ -317,7 +299,7 @@ def to_ascii(host: str) -> str:
 
 
 def _a_label(label: str) -> str:
-    """Return a label in Punycode; a symbol, which IDNA 2008 excludes and browsers do not, is no error."""
+    """Return a label in Punycode, also of symbols, which IDNA 2008 excludes and browsers do not."""
     try:
         return idna.alabel(label).decode("ascii")
     except idna.InvalidCodepoint:
@@ -325,7 +307,7 @@ def _a_label(label: str) -> str:
 
 
 def _say_remedy(text: str) -> str:
-    """Return advice for a URL or an address with a port, which are no hosts; empty for other texts."""
+    """Return advice for a URL or a port, which no host has."""
     address = text.strip().lower().rpartition("://")[2].partition("/")[0]
     host = parse_host(address.partition(":")[0])
     if host is None:
@@ -335,7 +317,6 @@ def _say_remedy(text: str) -> str:
 
 
 def parse_host(text: str) -> str | None:
-    """Return the host name in a text, as `normalise` does; None if there is none."""
     try:
         return normalise(text, where="")
     except ListError:
@@ -343,5 +324,5 @@ def parse_host(text: str) -> str | None:
 
 
 def quote(text: str) -> str:
-    """Quote untrusted text for a message: short, and without control characters."""
+    """Quote untrusted text: short, without control characters."""
     return ascii(text if len(text) <= 60 else text[:60] + "...")

@@ -27,7 +27,6 @@ class OptOut:
     """The hosts of an opt-out file."""
 
     checksum: str
-    """SHA-256 of the file's bytes, lower-case hex."""
     hosts: frozenset[str]
     hashed: frozenset[tuple[str, str]] = frozenset()
     """Salt and hash of erased hosts."""
@@ -45,11 +44,9 @@ class OptOut:
         )
 
     def has_erased(self, host: str) -> bool:
-        """Return whether `host` itself was erased, or its erasure was begun."""
         return any(hash_host(host, salt) == known for salt, known in self.hashed)
 
     def filter_entries(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
-        """Return the entries that remain, with their ranks in the list."""
         return tuple(entry for entry in entries if not self.covers(entry.host))
 
 
@@ -59,12 +56,11 @@ def _parents(host: str) -> Iterator[str]:
 
 
 def hash_host(host: str, salt: str) -> str:
-    """Return the salted SHA-256 of a host, lower-case hex."""
     return hashlib.sha256(bytes.fromhex(salt) + host.encode()).hexdigest()
 
 
 def read_optout(path: Path) -> OptOut:
-    """Read the opt-out file, which may be empty but must exist; ListError names a line that is no host."""
+    """Read the file, which must exist; ListError names a line that is no host."""
     content = _content(path)
     hosts, hashed = set(), set()
     for number, raw in enumerate(_lines(content), 1):
@@ -79,8 +75,7 @@ def read_optout(path: Path) -> OptOut:
 
 
 def add(path: Path, host: str, *, hashed: bool) -> bool:
-    """Add a host to the file, creating it if missing, by hash alone if `hashed`;
-    return whether the file changed."""
+    """Add a host, by hash alone if `hashed`; return whether the file changed."""
     before = _lines(_content(path)) if path.exists() else []
     existing = read_optout(path) if before else OptOut(checksum="", hosts=frozenset())
     kept = [line for line in before if not (hashed and _names(line, host))]
@@ -93,7 +88,7 @@ def add(path: Path, host: str, *, hashed: bool) -> bool:
 
 
 def remove(path: Path, host: str) -> bool:
-    """Remove a host, named or hashed, from the file; return whether the file changed."""
+    """Remove a host, named or hashed; return whether the file changed."""
     before = _lines(_content(path)) if path.exists() else []
     kept = [line for line in before if not _is_line_of(line, host)]
     if kept == before:
@@ -107,7 +102,7 @@ def _is_in(optout: OptOut, host: str, *, hashed: bool) -> bool:
 
 
 def _hashed_line(optout: OptOut, host: str) -> str:
-    """Make a line with the file's one salt: a plan hashes each of a million hosts once for each salt."""
+    """Make a line with the file's one salt, so that a plan hashes a million hosts once."""
     salt = min((salt for salt, _ in optout.hashed), default=secrets.token_hex(SALT_BYTES))
     return f"sha256:{salt}:{hash_host(host, salt)}"
 
@@ -120,7 +115,6 @@ def _is_line_of(line: str, host: str) -> bool:
 
 
 def _names(line: str, host: str) -> bool:
-    """Return whether a line is that of the host or of a subdomain, or has a comment that names the host."""
     entry, _, comment = line.partition("#")
     named = lists.parse_host(entry.strip()) or ""
     return host in _parents(named) or host in comment.lower()
@@ -138,7 +132,7 @@ def _lines(content: bytes) -> list[str]:
 
 
 def _write(path: Path, lines: list[str]) -> None:
-    """Write the file whole or not at all: a plan may read it at any time."""
+    """Write the file whole: a plan may read it at any time."""
     try:
         with put_file_in_place(path) as half:
             half.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

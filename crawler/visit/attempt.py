@@ -56,11 +56,9 @@ class Observation:
     connections: Sequence[Row]
     responses: Sequence[Row]
     page_kind: str = "home"
-    """`home` or `inner`."""
     load: int = 1
-    """Number of this load of the page, from 1."""
     links: Sequence[str] = ()
-    """URLs of the page's links, where they were asked for; they are not stored."""
+    """The page's links, where asked for, which are not stored."""
     more: Sequence[Observation] = ()
     """Repeat loads of the home page, and inner pages of the site."""
 
@@ -71,7 +69,7 @@ WRITER_COLUMNS = frozenset(
         *("page_kind", "load", "is_covered", "crawler_host"),
     }
 )
-"""Columns of `visit` (and the `crawl_id` and `visit_id` of the others) that the visit writer fills in."""
+"""Columns that the visit writer fills in."""
 
 
 class BrowserDied(BrowserError):
@@ -90,32 +88,27 @@ class SchemeAttempt:
     started_at: datetime.datetime
     start_ms: int
     refuses: Callable[[str], bool] | None = None
-    """Returns whether the address guard refuses an address; None without a guard."""
+    """Whether the address guard refuses an address; None without a guard."""
     initiators: Initiators = dataclasses.field(default_factory=Initiators)
     document: MainDocument | None = None
-    """None until there is a page."""
     stop_reason: str = "failed"
     error: VisitError | None = None
     last_event_s: float = 0.0
     ended_at: datetime.datetime | None = None
     stop_ms: int | None = None
-    """End of the recording, in milliseconds of CLOCK_MONOTONIC."""
+    """In milliseconds of CLOCK_MONOTONIC."""
     lost: bool = False
-    """True if the recording itself is not whole."""
     broken: str | None = None
-    """The reason why the browser must be replaced, if it must; the recording may be whole all the same."""
+    """Reason why the browser must be replaced; the recording may be whole."""
     traffic: Traffic = dataclasses.field(default_factory=lambda: Traffic([], [], 0))
     captured: list[CapturedConnection | None] = dataclasses.field(default_factory=list)
-    """The packets captured of each of the traffic's connections; empty without a capture."""
+    """By the traffic's connections; empty without a capture."""
     unnamed_bytes: int = 0
-    """Bytes on connections that the capture shows and the log lacks."""
     log_lines_lost: int = 0
     links: list[str] = dataclasses.field(default_factory=list)
-    """URLs of the page's links, where they were asked for."""
 
     def hear(self, event: DevToolsEvent, now_s: float) -> None:
-        """Take an event of the page or of its frames and workers,
-        unless it happened after the end of the recording."""
+        """Take an event, unless it happened after the recording."""
         happened_s = now_s if event.timestamp is None else event.timestamp  # both CLOCK_MONOTONIC's
         if self.stop_ms is not None and happened_s * 1000 >= self.stop_ms + 1:
             return
@@ -127,33 +120,29 @@ class SchemeAttempt:
 
     @property
     def answered(self) -> bool:
-        """True if any byte of a response came for the page itself."""
         return any(
             exchange.frame == MAIN_FRAME and exchange.sizes()[0] for exchange in self.traffic.exchanges
         )
 
     @property
     def wants_http(self) -> bool:
-        """True if http is to be tried after this attempt by https."""
         return isinstance(self.error, UNANSWERED) and not self.answered
 
     def mark_broken(self, why: str) -> None:
-        """Have the browser replaced; the first reason is kept."""
         self.broken = self.broken or why
 
     def end_without_browser(self) -> None:
-        """End as after a crash: http was not tried, so the site's state is unknown."""
+        """End as after a crash: http was not tried."""
         self.error = PageCrashed(self.broken)
 
     def end_without_time(self) -> None:
-        """End by timeout unless TLS failed: http was not tried,
-        and might have answered where https was refused."""
+        """End by timeout unless TLS failed: http was not tried, and might have answered."""
         if not isinstance(self.error, TLSError):
             self.error, self.stop_reason = VisitTimeout("the time budget ran out"), "budget"
 
     @property
     def is_refused(self) -> bool:
-        """True if the guard refuses every address of the host that was last asked for the page."""
+        """True if the guard refuses every address of the host last asked for."""
         hosts = [
             urlsplit(exchange.url).netloc
             for exchange in self.traffic.exchanges
@@ -165,7 +154,7 @@ class SchemeAttempt:
         return bool(tried) and all(map(self.refuses, tried))
 
     def outweighs(self, first: SchemeAttempt) -> bool:
-        """Return whether this attempt by http says more of the site than `first`, by https."""
+        """Return whether this attempt, by http, says more than `first`, by https."""
         if self.broken or self.answered or self.traffic.is_disturbed:
             return True
         # Neither brought a response. A certificate or an alert came from the site itself;
@@ -175,7 +164,7 @@ class SchemeAttempt:
         return not isinstance(self.error, ConnectError) and not isinstance(first.error, TLSError)
 
     def make_observation(self, *, salt: bytes, error_name: Callable[[int], str]) -> Observation:
-        """Make the rows of this attempt; `error_name` names Chromium's numbers of network errors."""
+        """Make the rows; `error_name` names Chromium's numbers."""
         traffic = add_reused(self.traffic, self.initiators.requests)
         rows: TrafficRows = make_rows(
             traffic,
@@ -228,7 +217,7 @@ class SchemeAttempt:
         )
 
     def _paint_columns(self) -> dict[str, int | None]:
-        """Make the columns of painting: null if an error page was painted."""
+        """Make the columns of painting: null for an error page."""
         document = self.document
         paints_s = document.paints_s if document is not None and document.is_shown else {}
         start_s, wall_s = self.start_ms / 1000, self.started_at.timestamp()
@@ -258,9 +247,7 @@ class SchemeAttempt:
 
 
 def retry_after_s(status: int | None, value: str | None, *, now: datetime.datetime) -> int | None:
-    """Return the seconds from `now` for which a site asks not to be visited (RFC 9110 §10.2.3).
-
-    None without a valid Retry-After.
+    """Return for how long a site asks not to be visited (RFC 9110 §10.2.3); None if it does not.
 
     >>> retry_after_s(429, "120", now=datetime.datetime.now(datetime.UTC))
     120

@@ -38,9 +38,7 @@ class Fingerprint:
     # Stable: in schema.vocabulary, and written into every release.
     id: str
     alone: tuple[HeaderMark | RequestMark, ...] = ()
-    """Marks of which any one suffices."""
     refused: tuple[HeaderMark | RequestMark, ...] = ()
-    """Marks that count if the main document's status is one of REFUSALS."""
     source: str
 
 
@@ -95,7 +93,6 @@ WALLS = (
         source="reCAPTCHA's developer guide: hosts and path of its script",
     ),
 )
-"""Bot walls; the first that matches is recorded."""
 
 
 def _platform(name: str, *hosts: str) -> Fingerprint:
@@ -113,7 +110,6 @@ CONSENTS = (
     _platform("usercentrics", "usercentrics.eu"),
     _platform("trustarc", "consent.trustarc.com", "consent.truste.com"),
 )
-"""Consent platforms; the first that matches is recorded."""
 
 
 def recognise(
@@ -122,7 +118,7 @@ def recognise(
     headers: Mapping[str, str],
     asked: Collection[tuple[str, str]],
 ) -> str | None:
-    """Return the id of the first fingerprint that matches a page, given hosts and paths of its requests."""
+    """Return the first fingerprint that matches, given hosts and paths of the page's requests."""
     return next(
         (fingerprint.id for fingerprint in fingerprints if _matches(fingerprint, status, headers, asked)),
         None,

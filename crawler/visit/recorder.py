@@ -35,7 +35,7 @@ from crawler.visit.attempt import SchemeAttempt
 POLL_S = 0.1
 
 CLEANUP_S = 10.0
-"""Time beyond the budget for both attempts: for the end of the log and closing the page, in seconds."""
+"""Seconds beyond the budget for both attempts: for the log's end and closing the page."""
 
 RECORDED_BY_S = 2.5
 """Time beyond the budget after which a browser that does not answer is given up, in seconds."""
@@ -46,7 +46,6 @@ DRAIN_S = 2.5
 """Time limit for the log of a page that still runs, in seconds; then the page is ended,
 and the rest is waited for."""
 CLOSE_S = 2.5
-"""Time limit for closing the page, in seconds."""
 
 HANDED_OVER_TRIES = 10
 """Maximum number of waits for captured packets of bytes that the log has, on a busy machine."""
@@ -54,7 +53,6 @@ HANDED_OVER_TRIES = 10
 NOT_CLOSED = "the browser did not close its page"
 
 LINKS_S = 1.0
-"""Time limit for collecting the links of a page, in seconds."""
 
 LINKS = """(() => {
   const found = []
@@ -63,8 +61,7 @@ LINKS = """(() => {
   }
   return found
 })()"""  # noqa: E501
-"""Script that returns the browser's canonical URLs of links;
-a page may have replaced `document.querySelectorAll`."""
+"""Returns the browser's canonical URLs of links; a page may have replaced `document.querySelectorAll`."""
 
 NET_ERRORS: list[tuple[str, type[VisitError]]] = [
     ("NAME_", DNSError),
@@ -107,12 +104,11 @@ class Recorder:
     """Records one attempt in one browser; its times are those of the event loop's clock."""
 
     def __init__(self, browser: Browser, scheme: str, *, answer_by: float, deadline: float) -> None:
-        """End the attempt at `deadline`, or at `answer_by` if no byte of an answer has come by then."""
+        """End the attempt at `deadline`, or at `answer_by` without a byte of an answer."""
         self._browser = browser
         self._answer_by = answer_by
         self._deadline = deadline
         self._is_stuck = False
-        """True if the page kept the browser from answering in time."""
         self._began_ms = browser.log.begin()
         self.attempt = SchemeAttempt(
             scheme,
@@ -122,8 +118,7 @@ class Recorder:
         )
 
     async def record(self, place: str, *, settle_s: float, links: bool) -> SchemeAttempt:
-        """Load `place`, a host with a path; the attempt says how it ended,
-        whatever the page or the browser did."""
+        """Load `place`, a host with a path; the attempt says how it ended."""
         attempt, browser = self.attempt, self._browser
         context: BrowserContext | None = None
         try:
@@ -157,7 +152,6 @@ class Recorder:
         return attempt
 
     async def _load(self, opened: OpenPage, url: str, settle_s: float) -> None:
-        """Navigate, wait for the load event, then for quiet."""
         popups: set[asyncio.Task[None]] = set()
         opened.context.on("page", lambda popup: popups.add(asyncio.ensure_future(close_quietly(popup))))
         self._listen(opened.frame_id)
@@ -200,10 +194,7 @@ class Recorder:
             attempt.error, attempt.stop_reason = VisitTimeout("the time budget ran out"), "budget"
 
     async def _wait_for_commit(self, page: Page, url: str) -> None:
-        """Wait until the browser shows the document.
-
-        VisitTimeout if no byte of an answer has come by `answer_by`.
-        """
+        """Wait until the browser shows the document; VisitTimeout without a byte by `answer_by`."""
         timeout_ms = _left_s(self._deadline) * 1000
         going = asyncio.ensure_future(page.goto(url, wait_until="commit", timeout=timeout_ms))
         try:
@@ -219,7 +210,7 @@ class Recorder:
             await asyncio.gather(going, return_exceptions=True)
 
     async def _wait_for_load(self, page: Page) -> None:
-        """Wait for the load event, but no longer once the document broke off: then it may never come."""
+        """Wait for the load event, which may never come once the document broke off."""
         timeout_ms = _left_s(self._deadline) * 1000
         loaded = asyncio.ensure_future(page.wait_for_load_state("load", timeout=timeout_ms))
         document = self.attempt.document
@@ -235,9 +226,9 @@ class Recorder:
             await asyncio.gather(loaded, return_exceptions=True)
 
     async def _wait_for_answer(self, task: asyncio.Future[Any]) -> None:
-        """Wait for Playwright's answer; VisitTimeout when the budget is over.
+        """Wait for Playwright; VisitTimeout when the budget is over.
 
-        Playwright has the same limit, but a page with very many frames keeps its driver too busy to hold it.
+        Playwright has the same limit, but very many frames keep its driver too busy to hold it.
         """
         await asyncio.wait({task}, timeout=_left_s(self._deadline))
         if not task.done():
@@ -252,8 +243,7 @@ class Recorder:
         ask for next comes later on a busy machine, and after a long task of the page.
 
         The page's own events are cheap to ask but know nothing of workers, nor of bodies that the page does
-        not read. The network log knows all but lags until it is flushed, so it is asked when the page's
-        events have stood still.
+        not read. The network log knows all but lags, so it is asked when the page's events have stood still.
         """
         attempt, browser, loop = self.attempt, self._browser, asyncio.get_running_loop()
         settled = loop.time() + settle_s
@@ -278,7 +268,6 @@ class Recorder:
             await asyncio.sleep(min(max(wait_s, POLL_S), QUIET_MS / 1000))
 
     async def _read_to_end(self, context: BrowserContext | None) -> None:
-        """Read the log to the end of the recording, and fill the attempt from it."""
         attempt, browser = self.attempt, self._browser
         # The log of a quiet page has been read: what comes until the page is torn down is no part of the
         # visit. More bytes may have come for requests that are still open.
@@ -294,8 +283,6 @@ class Recorder:
             await self._take_packets(browser.capture, is_read=is_read)
 
     async def _take_packets(self, capture: Capture, *, is_read: bool) -> None:
-        """Take what a capture has of the connections, once the kernel has handed over
-        what the log says to have come."""
         traffic, stop_ms = self.attempt.traffic, self.attempt.stop_ms or now_ms()
         if not is_read:
             await asyncio.sleep(HANDED_OVER_MS / 1000)  # more may have come than the log says
@@ -317,7 +304,7 @@ class Recorder:
         )
 
     async def _drain_log(self, context: BrowserContext) -> bool:
-        """Wait for the end of the log; a page that keeps the browser too busy to get there is ended."""
+        """Wait for the end of the log, if need be by ending the page."""
         until = self._deadline + DRAINED_BY_S
         limit_s = min(DRAIN_S, _left_s(until))
         if not self._is_stuck and await self._browser.drain(context, timeout_s=limit_s) is not None:
@@ -337,15 +324,12 @@ class Recorder:
 
 
 def _left_s(deadline: float) -> float:
-    """Return the seconds until `deadline`, and never 0, which Playwright takes for no limit at all."""
+    """Return the seconds until `deadline`, never 0, which is Playwright's no limit."""
     return max(0.001, deadline - asyncio.get_running_loop().time())
 
 
 async def _links(context: BrowserContext) -> list[str]:
-    """Return the links of the page's main document in order; none if the page does not answer.
-
-    They are read in a world that its scripts cannot reach.
-    """
+    """Return the links of the main document, read in a world that its scripts cannot reach."""
     if not context.pages:
         return []
     try:
@@ -365,7 +349,7 @@ async def _links(context: BrowserContext) -> list[str]:
 
 
 def translate_error(exc: PlaywrightError) -> VisitError:
-    """Translate an error; its text is Chromium's error name if there is one.
+    """Translate an error, with Chromium's name of it.
 
     >>> translate_error(PlaywrightError("Page.goto: net::ERR_NAME_NOT_RESOLVED at https://a.test/"))
     DNSError('net::ERR_NAME_NOT_RESOLVED')

@@ -9,13 +9,11 @@ from typing import Any, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
 Row: TypeAlias = "Mapping[str, Any]"
-"""Column name to value; the names and types are those of schema.tables."""
+"""Column name to value, as in schema.tables."""
 
 PATH_LIMIT = 2048
-"""Characters of a path that are stored."""
 
 TEXT_LIMIT = 255
-"""Characters of any other text from the network that are stored."""
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -29,7 +27,6 @@ class VisitClock:
     start_ms: int
 
     def us(self, time_ms: int | None) -> int | None:
-        """Return microseconds since the visit began; None for None."""
         return None if time_ms is None else (time_ms - self.start_ms) * 1000
 
 
@@ -43,12 +40,10 @@ def valid(value: str) -> str:
 
 
 def text(value: str | None) -> str | None:
-    """Cut text to TEXT_LIMIT and make it valid; None for None."""
     return None if value is None else valid(value[:TEXT_LIMIT])
 
 
 def path(url: SplitResult) -> str:
-    """Cut the path of a URL to PATH_LIMIT and make it valid."""
     return valid(url.path)[:PATH_LIMIT]
 
 
@@ -58,25 +53,24 @@ def media_type(content_type: str | None) -> str | None:
 
 
 def query_hash(query: str, salt: bytes) -> str | None:
-    """Return a salted hash of a query; None for an empty query."""
     if not query:
         return None
     return hashlib.sha256(salt + query.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def status(value: int | None) -> int | None:
-    """Return a status of three digits, as HTTP's are; None for any other."""
+    """Return a status of three digits; None for any other."""
     return value if value is not None and 100 <= value <= 999 else None
 
 
 def length(value: str) -> int | None:
-    """Return the bytes that a Content-Length states; None if it states no possible number."""
+    """Return a possible Content-Length."""
     return int(value) if _LENGTH.fullmatch(value) else None
 
 
 def split_url(url: str) -> SplitResult:
-    """Split a URL; one that urlsplit refuses is cut at its slashes,
-    since nothing that a page made may stop the crawl."""
+    """Split a URL; what urlsplit refuses is cut at its slashes: nothing that a page made may stop the
+    crawl."""
     try:
         return urlsplit(url)
     except ValueError:
@@ -85,5 +79,4 @@ def split_url(url: str) -> SplitResult:
 
 
 def host(url: SplitResult) -> str | None:
-    """Return the host of a URL in lower case."""
     return text((url.hostname or "").lower())

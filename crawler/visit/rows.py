@@ -65,10 +65,10 @@ def make_rows(
     unnamed_bytes: int = 0,
     stop_ms: int = 0,
 ) -> TrafficRows:
-    """Make the rows of all connections that received bytes, and of all requests, numbered from 1.
+    """Make the rows of connections that received bytes, and of all requests, numbered from 1.
 
-    `captured` has what a capture has of each connection, and is empty without one; `unnamed_bytes` came on
-    connections that the log does not name. The recording ended at `stop_ms`.
+    `captured` has what a capture has of each connection; `unnamed_bytes` came on connections that the log
+    does not name. The recording ended at `stop_ms`.
     """
     times = VisitClock(start_ms)
     connection_ids = {id(transport): n for n, transport in enumerate(traffic.transports, 1)}
@@ -107,8 +107,7 @@ def make_rows(
 
 
 def add_reused(traffic: Traffic, requests: Iterable[PageRequest]) -> Traffic:
-    """Add the resources that the renderer took from its own memory:
-    the network stack never saw those requests."""
+    """Add what the renderer took from its own memory, which the network stack never saw."""
     reused = [
         Exchange(request.url, "GET", "other", request.asked_ms, cached=True, reused=True)
         for request in requests
@@ -123,10 +122,10 @@ def add_reused(traffic: Traffic, requests: Iterable[PageRequest]) -> Traffic:
 def _coverage(
     traffic: Traffic, received: int, decrypted: int, unnamed: int, unseen: int
 ) -> dict[str, float | None]:
-    """Compute the shares of all bytes that came, and of those inside TLS, that are accounted for.
+    """Compute the shares of all bytes, and of those inside TLS, that are accounted for.
 
-    Of a connection whose beginning is not in the log, a byte at least is missing;
-    of a response that the log does not place on a connection, a byte at least counts as something else.
+    Of a connection without a beginning in the log, a byte at least is missing; of a response that the log
+    places on no connection, a byte at least counts as something else.
     """
     inside = sum(_count_accounted(transport) for transport in traffic.transports)
     outside = sum(transport.overhead_bytes for transport in traffic.transports)
@@ -169,10 +168,7 @@ def _connection(transport: Transport, number: int, times: VisitClock) -> Row:
 
 
 def _packet_bytes(captured: CapturedConnection | None, stop_ms: int) -> int | None:
-    """Return the payload of a connection by its packets.
-
-    None if it is unknown, or went on after the recording.
-    """
+    """Return a connection's payload by packets; None if unknown, or if it went on after the recording."""
     if captured is None or (captured.last_ns or 0) // 1_000_000 > stop_ms:
         return None
     return captured.received_bytes
@@ -199,10 +195,7 @@ def _add_server_delay(connections: Sequence[Row], responses: Sequence[Row]) -> l
 
 
 def first_flight_columns(transport: Transport, captured: CapturedConnection | None) -> Row:
-    """Return the columns of the connection's first flight.
-
-    Without an estimate, `initial_window_unknown` says why there is none.
-    """
+    """Return a connection's first flight; without one `initial_window_unknown` says why."""
     asked = min(
         (exchange.sent_ms for exchange in transport.exchanges if exchange.sent_ms is not None), default=None
     )
@@ -256,12 +249,11 @@ class ResponseRows:
     error_name: Callable[[int], str]
     ids: dict[int, int] = dataclasses.field(default_factory=dict)
     by_url: dict[str, int] = dataclasses.field(default_factory=dict)
-    """Last response of each URL; a redirect's target stands also for the URLs that led to it."""
+    """Last response of each URL, also of those that redirected to it."""
     clients: dict[tuple[str, str], list[int]] = dataclasses.field(default_factory=dict)
-    """Responses of each origin that a Referer can name: documents, workers, style sheets."""
+    """Responses by origin that a Referer can name."""
 
     def row(self, index: int) -> Row:
-        """Make the row of one response; rows are made in order."""
         exchange = self.exchanges[index]
         request = self.joined.get(index)
         number = self.ids[id(exchange)] = index + 1
@@ -351,7 +343,6 @@ class ResponseRows:
 def _browser_delay(
     exchange: Exchange, exchanges: Sequence[Exchange], parent_id: int | None
 ) -> dict[str, int | None]:
-    """Make the columns of the time between a response and a request that it led to."""
     parent = None if parent_id is None or exchange.sent_ms is None else exchanges[parent_id - 1]
     since = (None, None) if parent is None else (parent.last_byte_ms, parent.first_byte_ms)
     return {
@@ -376,25 +367,25 @@ def _priority(exchange: Exchange) -> Row:
 
 
 def _freshness(exchange: Exchange) -> Row:
-    """Make the columns of HTTP caching: null if no header of the response came over the network."""
+    """Return HTTP caching: null if no header came over the network."""
     known = exchange.freshness if exchange.transport is not None else None
     return {name: getattr(known, name) if known else None for name in http_caching.COLUMNS}
 
 
 def _decoded_bytes(exchange: Exchange, body: int | None) -> int | None:
-    """Return the decoded size of the body: as the browser counted it if the page got all of it, else the
-    body's own size if it was not encoded."""
+    """Return the decoded size as the browser counted it if the page got all, else the body's if it was not
+    encoded.
+    """
     if exchange.is_read and exchange.decoded_bytes is not None:
         return exchange.decoded_bytes
     return body if body == 0 or not exchange.response_headers.get("content-encoding") else None
 
 
 def match_requests(exchanges: Sequence[Exchange], requests: Iterable[PageRequest]) -> dict[int, PageRequest]:
-    """Match the page's requests with exchanges, by index of the exchange:
-    the n-th request of a URL is the n-th in both.
+    """Match the page's requests with exchanges: the n-th request of a URL is the n-th in both.
 
-    A preflight has the URL of the request that follows it, and is matched apart: the page's events name it
-    after that request, the log before it. What the browser sends again by itself is one request of the page.
+    A preflight has the URL of the request after it, and is matched apart: the page's events name it after
+    that request, the log before it. What the browser sends again by itself is one request of the page.
     """
     waiting: dict[tuple[str, bool, bool], list[PageRequest]] = {}
     for request in requests:
@@ -421,8 +412,8 @@ def _is_preflight(exchange: Exchange) -> bool:
 
 
 def _resource_type(exchange: Exchange, request: PageRequest | None) -> str:
-    """Classify a request by Sec-Fetch-Dest, which is not sent over http, else by its frame,
-    else by the page's events."""
+    """Classify a request by Sec-Fetch-Dest, which http lacks, else by its frame, else by the page's
+    events."""
     headers = exchange.request_headers
     if _is_preflight(exchange):
         return "preflight"

@@ -15,7 +15,7 @@ from crawler.visit.attempt import BrowserDied, Observation
 from crawler.visit.recorder import Recorder
 
 SETTLE_S = 10.0
-"""Time after the load event in which a page may become quiet, in seconds; then it is left as it is."""
+"""Seconds after the load event in which a page may become quiet."""
 
 HTTPS_SHARE = 0.5
 """Share of the budget after which a host that has sent no byte by https is tried by http."""
@@ -24,7 +24,6 @@ NO_PAGES = re.compile(
     r"pdf|zip|gz|tar|7z|rar|exe|dmg|deb|rpm|apk|iso|docx?|xlsx?|pptx?|csv|json|xml|rss|atom|ics|css|js|txt"
     r"|jpe?g|png|gif|svg|webp|avif|ico|mp3|mp4|webm|mov|avi|ogg|wav"
 )
-"""File extensions of paths that are no pages."""
 
 
 async def visit_page(
@@ -37,15 +36,15 @@ async def visit_page(
     path: str = "/",
     links: bool = False,
 ) -> Observation:
-    """Visit `path` (and query) of `host`, by https and then by http,
-    in at most `budget_s` seconds and CLEANUP_S.
+    """Visit `path` (and query) of `host`, by https and then by http, in at most `budget_s` seconds and
+    CLEANUP_S.
 
-    There is an observation whatever the page does. BrowserDied carries it if the browser is of no further
+    There is an observation whatever the page does; BrowserDied carries it if the browser is of no further
     use. http is tried where https brought no response (refused, reset, no TLS, silent for half the budget).
-    Rows, times and outcome are those of one attempt alone: of https, unless http says more.
+    Rows, times and outcome are those of https, unless http says more.
 
-    Hashes of queries are salted with `salt` or, by default, with a salt that nobody keeps: those tell apart
-    the queries of this visit alone.
+    By default, nobody keeps the `salt` of the queries' hashes, which then tell apart those of this visit
+    alone.
     """
     loop = asyncio.get_running_loop()
     began = loop.time()
@@ -77,9 +76,8 @@ class VisitPage(Protocol):
     async def __call__(
         self, browser: Browser, host: str, *, budget_s: float, path: str = "/", links: bool = False
     ) -> Observation:
-        """Return an observation whatever the page does, with its links if `links`.
-
-        BrowserDied carries it if the browser must be replaced.
+        """Return an observation whatever the page does; BrowserDied carries it if the browser must be
+        replaced.
         """
         ...
 
@@ -104,7 +102,7 @@ async def visit_site(
 
     Return the first, with the others as its `more`. Others follow only if the first was ok and met no bot
     wall. Each has a fresh profile and a budget of its own, and is never retried. BrowserDied carries the
-    loads that were made.
+    loads made.
     """
     first = await visit(browser, host, budget_s=budget_s, links=inner > 0)
     more: list[Observation] = []
@@ -132,13 +130,12 @@ def _list_later_loads(host: str, first: Observation, loads: int, inner: int) -> 
 
 
 def _home_url(home: Observation) -> str:
-    """Return the final URL of the home page, without its query."""
     main = home.responses[home.visit["main_response_id"] - 1]
     return f"{main['scheme']}://{main['host']}{main['path']}"
 
 
 def choose_inner_pages(links: Collection[str], home: str, *, count: int) -> list[SplitResult]:
-    """Choose up to `count` pages of the same site among the links of its home page, whose URL is `home`.
+    """Choose up to `count` pages of the same site among the links of its home page.
 
     A page is of the same site if it has the same host, `www.` aside: other hosts may be another owner's,
     which only a list of public suffixes can tell. The choice is random but the same in every crawl: the URLs

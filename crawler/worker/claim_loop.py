@@ -37,31 +37,28 @@ TIME_OVER = "time over"
 STOPPED = "stopped"
 
 WAIT_S = 0.5
-"""Interval of claims while others hold all sites that are left, in seconds."""
 
 GIVE_UP_S = 5.0
-"""Grace period for a cancelled visit, in seconds."""
 
 LAUNCH_TRIES = 3
 LAUNCH_PAUSE_S = 1.0
-"""Pause between two launches, in seconds: the cause of the first failure may be gone by then."""
+"""Pause between two launches, in seconds, in which the cause of a failure may go."""
 
 DIED = "died"
 PAGES = "pages"
 MEMORY = "memory"
-"""Reasons for replacing a browser."""
 
 SIGNAL_SETTLES_S = 0.2
-"""Time in which our own signal arrives, in seconds: Ctrl-C reaches the browser too,
-and its death may be seen first."""
+"""Time in which our own signal arrives: Ctrl-C reaches the browser too, whose death may be seen first."""
 
 SURROUNDING_FLAGS = (
     "--host-resolver-rules=",
     "--ignore-certificate-errors-spki-list=",
     "--net-log-capture-mode=",
 )
-"""Flags that may differ between runs of a crawl: the local web's address,
-and of crawls begun with version 0.2 what the log contains."""
+"""Flags that may differ between runs of a crawl: the local web's address, and until version 0.2 what the log
+contains.
+"""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,9 +67,8 @@ class Limits:
 
     pages_per_browser: int = 200
     browser_memory_mb: int = 1500
-    """Memory of all processes of one browser, between two visits."""
     database_retry_s: float = 300.0
-    """Time for which an unreachable database is retried, in seconds."""
+    """Seconds for which an unreachable database is retried."""
 
 
 DEFAULTS = Limits()
@@ -83,14 +79,11 @@ class Tally:
     """Counts of one run."""
 
     ended: str = STOPPED
-    """QUEUE_EMPTY, TIME_OVER or STOPPED."""
     visits: int = 0
     final: int = 0
     """Sites that this run gave their final visit."""
     lost: int = 0
-    """Visits thrown away because another crawler had taken the site over."""
     browsers_replaced: dict[str, int] = dataclasses.field(default_factory=dict)
-    """Number of replaced browsers by reason: DIED, PAGES or MEMORY."""
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)
@@ -103,18 +96,15 @@ class ClaimLoop:
     visit: VisitPage
     browsers: int
     minutes: float
-    """Length of the run: no visit begins after it."""
+    """No visit begins after it."""
     stop: asyncio.Event
-    """Set by the caller to end the run: visits in flight are given back."""
     on_stored: Callable[[Claim, Observation, claims.StoredVisit], None]
-    """Called for every visit that was written."""
     say: Callable[[str], None]
-    """Called with a line of text about events that do not go into the data."""
+    """Called with a line about events that do not go into the data."""
     limits: Limits = DEFAULTS
     revive: Callable[[], object] | None = None
-    """Starts the database again, where no service does."""
     network: CrawlNetwork | None = None
-    """Probed to learn whether visits failed by a fault of ours; None without a network to probe."""
+    """Probed to learn whether visits failed by a fault of ours."""
     pacing: Pacing = PACING
     tally: Tally = dataclasses.field(default_factory=Tally)
     process: str = dataclasses.field(
@@ -126,7 +116,7 @@ class ClaimLoop:
     _watch: Watch = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        """Make the one retrying database, heartbeat and network watch that all browsers share."""
+        """Make what all browsers share."""
         self._database = DatabaseRetry(
             retry_for_s=self.limits.database_retry_s, stop=self.stop, say=self.say, revive=self.revive
         )
@@ -134,8 +124,7 @@ class ClaimLoop:
         self._watch = Watch(self.network, stop=self.stop, say=self.say, pacing=self.pacing)
 
     async def run(self) -> Tally:
-        """Crawl until the end; an error of one browser ends all of them, gives their claims back, and is
-        raised."""
+        """Crawl until the end; an error of one browser ends all, gives their claims back, and is raised."""
         self._deadline = asyncio.get_running_loop().time() + self.minutes * 60
         with self._leases:
             ends = await asyncio.gather(
@@ -170,8 +159,7 @@ class ClaimLoop:
         return await self._database(claims.count_open_sites, self.engine, self.crawl) > 0
 
     async def _run_browser(self, owner: str) -> str | None:
-        """Run a browser from start to end; return why another must replace it,
-        None if nothing is left to do."""
+        """Run a browser; return why another must replace it, None if nothing is left."""
         async with contextlib.AsyncExitStack() as stack:
             browser = await self._launch(stack)
             if browser is None:
@@ -180,7 +168,7 @@ class ClaimLoop:
             return await self._make_visits(browser, owner)
 
     async def _launch(self, stack: contextlib.AsyncExitStack) -> Browser | None:
-        """Launch a browser that ends with `stack`; None if the crawl is stopped before the browser starts."""
+        """Launch a browser that ends with `stack`; None if the crawl is stopped."""
         for tries_left in reversed(range(LAUNCH_TRIES)):
             try:
                 return await stack.enter_async_context(self.launch())
@@ -194,10 +182,7 @@ class ClaimLoop:
         raise AssertionError
 
     async def _make_visits(self, browser: Browser, owner: str) -> str | None:
-        """Make visit after visit; return why the browser must be replaced, None if nothing is left to do.
-
-        A visit is written while the next page loads.
-        """
+        """Make visits, each written while the next page loads; return why the browser must be replaced."""
         pages = 0
         async with _BackgroundTask() as writing:
             while not self._is_over():
@@ -223,8 +208,7 @@ class ClaimLoop:
         return None
 
     async def _find_reason_to_replace(self, browser: Browser, pages: int) -> str | None:
-        """Return why a browser should visit no more; called before each claim,
-        so that no claim goes to a dead browser."""
+        """Return why a browser should visit no more; called before each claim."""
         if not browser.alive:
             return DIED
         if pages >= self.limits.pages_per_browser:
@@ -237,9 +221,8 @@ class ClaimLoop:
             await asyncio.wait_for(self.stop.wait(), seconds)
 
     async def _take(self, browser: Browser, claim: Claim, writing: _BackgroundTask) -> bool:
-        """Visit a site, and begin to write the visit or to give the claim back.
-
-        False when the browser must be replaced.
+        """Visit a site, and begin to write the visit or to give the claim back; False when the browser must
+        be replaced.
         """
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(self._leases.hold(claim))
@@ -256,7 +239,7 @@ class ClaimLoop:
     async def _end(
         self, claim: Claim, observation: Observation | None, held: contextlib.AsyncExitStack
     ) -> None:
-        """Write a visit, or give its claim back if there is none to write; the lease is held meanwhile."""
+        """Write a visit, or else give its claim back, while the lease is held."""
         async with held:
             if observation is None:
                 await self._database(claims.release_claim, self.engine, claim)
@@ -272,8 +255,7 @@ class ClaimLoop:
     ) -> None:
         """Give a claim back if its visit raised an error.
 
-        A site on which our own code breaks counts an attempt: else it would come first again,
-        and no other site would get its turn.
+        A site on which our own code breaks counts an attempt: else it would come first again.
         """
         if kind is not None:
             bug = issubclass(kind, Exception) and not issubclass(kind, CrawlerError | DatabaseError)
@@ -281,7 +263,7 @@ class ClaimLoop:
                 await asyncio.to_thread(claims.release_claim, self.engine, claim, counts=bug)
 
     async def _observe(self, browser: Browser, claim: Claim) -> tuple[Observation | None, bool]:
-        """Return the visit's observation, None if it was stopped; and whether the browser is still usable."""
+        """Return the visit's observation, None if it was stopped; and whether the browser is usable."""
         visiting = asyncio.ensure_future(
             visit_site(
                 self.visit,
@@ -310,8 +292,7 @@ class ClaimLoop:
                 visiting.exception()  # retrieved, or asyncio would log it: how a stopped visit ends does not matter  # noqa: E501
 
     async def _write(self, claim: Claim, observation: Observation) -> None:
-        """Write a visit in a thread, since a large page takes a while;
-        a write that has begun is not cancelled."""
+        """Write a visit in a thread; a write that has begun is not cancelled."""
         try:
             result = await asyncio.shield(
                 self._database(claims.store_visit, self.engine, self.crawl, claim, observation)
@@ -326,9 +307,6 @@ class ClaimLoop:
 
 
 class _BackgroundTask:
-    """Runs one coroutine beside the caller; its error is raised where the caller waits for it,
-    at the latest at the end."""
-
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
 
@@ -345,7 +323,6 @@ class _BackgroundTask:
         self._task = asyncio.ensure_future(work)
 
     async def done(self) -> None:
-        """Wait until nothing runs, and raise the error that ended it, if one did."""
         task, self._task = self._task, None
         if task is not None:
             await task
@@ -356,7 +333,6 @@ class BrowserDiffers(CrawlerError):
 
 
 def record_browser(engine: Engine, crawl: Crawl, identity: Identity) -> None:
-    """Write the browser on the crawl, once; BrowserDiffers if the crawl began with another."""
     ours = {
         "browser": identity.product,
         "browser_built_on": identity.built_on,

@@ -36,8 +36,7 @@ from storage.bulk_copy import copy_rows
 from storage.engine import DatabaseError
 
 ATTEMPT_LIMIT = 1000
-"""Attempts at one site, lost claims included: the ids of its visits end
-before those of the next site begin."""
+"""Attempts at one site, lost claims included: its visits' ids end before the next site's begin."""
 
 LEASE_S = 15.0
 """Lease of a claim, in seconds; a running crawler renews it (Leases)."""
@@ -49,12 +48,10 @@ MARGIN_S = 60.0
 """Time for a browser's slow end and for writing, in seconds, beyond the visit's budget."""
 
 OURS_LIMIT = 800
-"""Attempts at one site after which a visit that ended by a fault of ours leaves no row:
-the ids left are for its own visits."""
+"""Attempts after which a fault of ours leaves no row: the ids left are for the site's own visits."""
 
 RETRY_AFTER_LIMIT_S = 900
-"""Longest Retry-After that a crawl waits for, in seconds;
-a site that asks for more keeps the answer that it gave."""
+"""Longest Retry-After that is waited for, in seconds; of a longer one the answer is kept."""
 
 
 class ClaimError(CrawlerError):
@@ -77,12 +74,11 @@ class Claim:
     rank: int
     host: str
     attempt: int
-    """Number of the attempt, from 1; a visit that was lost with its crawler counts."""
     owner: str
 
     @property
     def visit_id(self) -> int:
-        """Id of the visit, unique within the crawl without asking the database for one."""
+        """Unique within the crawl without asking the database."""
         return self.rank * ATTEMPT_LIMIT + self.attempt
 
 
@@ -95,15 +91,14 @@ class StoredVisit:
 
 
 def lease_limit_s(crawl: Crawl) -> float:
-    """Return the seconds after which a claim is no longer renewed: its visit hangs, though its process
-    lives."""
+    """Return the seconds after which a claim is not renewed: its visit hangs."""
     return crawl.budget_s * (crawl.loads + crawl.inner_pages) + MARGIN_S
 
 
 def claim_site(engine: Engine, crawl: Crawl, *, owner: str) -> Claim | None:
-    """Claim the next free site; None if there is none now.
+    """Claim the next free site; None if there is none.
 
-    Sites that had an attempt come last, and not before the time that they asked for by Retry-After.
+    Sites with an attempt come last, after the Retry-After that they asked for.
     """
     free = (
         select(Site.rank)
@@ -134,7 +129,6 @@ def claim_site(engine: Engine, crawl: Crawl, *, owner: str) -> Claim | None:
 
 
 def renew_claims(engine: Engine, claims: Iterable[Claim]) -> None:
-    """Extend the leases of claims that are still ours."""
     ours = [and_(*_is_ours(claim)) for claim in claims]
     if not ours:
         return
@@ -150,7 +144,7 @@ def renew_claims(engine: Engine, claims: Iterable[Claim]) -> None:
 
 
 def release_claim(engine: Engine, ours: Claim, *, counts: bool = False) -> None:
-    """Give a claim back without a visit: as if it had never been made or, if it `counts`, as an attempt."""
+    """Give a claim back as if it had never been made or, if it `counts`, as an attempt."""
     with engine.begin() as connection:
         connection.execute(
             update(Site)
@@ -160,10 +154,10 @@ def release_claim(engine: Engine, ours: Claim, *, counts: bool = False) -> None:
 
 
 def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observation) -> StoredVisit:
-    """Write a visit with all that it saw and give up the claim, or write nothing (LeaseLost, CrawlSealed).
+    """Write a visit and give up the claim, or write nothing (LeaseLost, CrawlSealed).
 
-    A visit that ended by a fault of ours is never final, and is none of the attempts that the site has.
-    A name that did not resolve, and of which no other resolver told, costs one attempt more.
+    A fault of ours is never final, and none of the site's attempts. A name that did not resolve, and of which
+    no other resolver told, costs one attempt more.
     """
     outcome: str = observation.visit["outcome"]
     if outcome in NEVER_FINAL and ours.attempt > OURS_LIMIT:
@@ -199,19 +193,16 @@ def store_visit(engine: Engine, crawl: Crawl, ours: Claim, observation: Observat
 
 
 def is_unconfirmed(observation: Observation) -> bool:
-    """Return whether a visit ended as `dns` without another resolver's answer on whether the name exists."""
     return (observation.visit["error"] or "").endswith(UNCONFIRMED)
 
 
 def count_open_sites(engine: Engine, crawl: Crawl) -> int:
-    """Count the sites without a final visit, in a transaction of its own."""
     with engine.connect() as connection:
         return seal.count_open_sites(connection, crawl)
 
 
 def _is_ours(claim: Claim) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions that hold while a claim is ours: another crawler that takes it over writes
-    its name and the next attempt."""
+    """Return what holds while a claim is ours: whoever takes it over writes its name and the next attempt."""
     return (
         Site.crawl_id == claim.crawl_id,
         Site.rank == claim.rank,
@@ -221,7 +212,7 @@ def _is_ours(claim: Claim) -> tuple[ColumnElement[bool], ...]:
 
 
 def _check_open(connection: Connection, crawl_id: int) -> None:
-    """Raise CrawlSealed for a sealed crawl; the lock makes sealing wait for us, and us for sealing."""
+    """Raise CrawlSealed for a sealed crawl; by the lock, sealing and we wait for each other."""
     sealed_at = connection.scalar(
         select(Crawl.sealed_at).where(Crawl.id == crawl_id).with_for_update(read=True)
     )
@@ -230,16 +221,16 @@ def _check_open(connection: Connection, crawl_id: int) -> None:
 
 
 def _retry_after_s(observation: Observation) -> int | None:
-    """Return the site's Retry-After in seconds; None if there is none, or if it is too long for a crawl."""
+    """Return the site's Retry-After; None if there is none, or one too long for a crawl."""
     asked: int | None = observation.visit["retry_after_s"]
     return asked if asked is not None and asked <= RETRY_AFTER_LIMIT_S else None
 
 
 def _has_passed(time: InstrumentedAttribute[datetime.datetime | None], most_s: float) -> ColumnElement[bool]:
-    """Return the condition that a time has passed, which was at most `most_s` ahead when it was written.
+    """Return the condition that a time has passed, which was at most `most_s` ahead when written.
 
-    One that is twice as far ahead was written before the server's clock was set back. The double, since
-    `now()` is the begin of a transaction, which may wait for the one that writes the time.
+    One twice as far ahead was written before the server's clock was set back. Twice, since `now()` is the
+    begin of a transaction, which may wait for the one that writes the time.
     """
     return not_(time.between(func.now(), _from_now(2 * most_s)))
 
@@ -249,7 +240,7 @@ def _from_now(seconds: float) -> ColumnElement[datetime.datetime]:
 
 
 def _write_visit(connection: Connection, claim: Claim, observation: Observation, *, is_final: bool) -> None:
-    """Write a visit and, as visits of their own that are never final, its repeat loads and inner pages."""
+    """Write a visit, and its repeat loads and inner pages as others that are never final."""
     _write_load(connection, claim, observation, is_final=is_final)
     for attempt, load in enumerate(observation.more, claim.attempt + 1):
         _write_load(connection, dataclasses.replace(claim, attempt=attempt), load, is_final=False)
@@ -261,8 +252,7 @@ def _is_written(connection: Connection, claim: Claim) -> bool:
 
 
 def _count_our_faults(connection: Connection, claim: Claim) -> int:
-    """Count earlier visits to the site that ended by a fault of ours,
-    so that they say nothing of the site."""
+    """Count earlier visits that ended by a fault of ours."""
     counted = select(func.count()).where(
         Visit.crawl_id == claim.crawl_id,
         Visit.rank == claim.rank,
@@ -304,10 +294,10 @@ class Leases:
         self._engine = engine
         self._crawl = crawl
         self._held: dict[object, tuple[Claim, float]] = {}
-        """The claim of each hold, and until when it is renewed, on the clock of time.monotonic.
+        """Claim of each hold, and its end on the clock of time.monotonic.
 
-        A claim may be held twice: once its visit is stored,
-        the site may be claimed again as the same attempt.
+        A claim may be held twice: once its visit is stored, the site may be claimed again as the same
+        attempt.
         """
         self._changing = threading.Lock()
         self._ended = threading.Event()
@@ -321,16 +311,12 @@ class Leases:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """End the renewals; the leases that are still held expire."""
         self._ended.set()
         self._thread.shutdown()
 
     @contextlib.contextmanager
     def hold(self, claim: Claim) -> Iterator[None]:
-        """Renew a claim's lease, for as long as its visit and the writing of it may take.
-
-        An error of the thread is raised here: from then on nothing would be renewed.
-        """
+        """Renew a claim's lease for the block; an error of the thread is raised here."""
         if self._beating.done():
             self._beating.result()
         hold = object()

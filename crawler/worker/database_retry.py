@@ -29,8 +29,8 @@ class DatabaseRetry:
         say: Callable[[str], None],
         revive: Callable[[], object] | None = None,
     ) -> None:
-        """Give up after `retry_for_s` or when `stop` is set;
-        `revive` starts a database that no service restarts."""
+        """Give up after `retry_for_s` or when `stop` is set; `revive` starts a database that no service
+        restarts."""
         self._retry_for_s = retry_for_s
         self._stop = stop
         self._say = say
@@ -39,8 +39,7 @@ class DatabaseRetry:
         self._back_since = -math.inf
 
     async def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return the function's result; DatabaseUnreachable when the time for retries
-        is over or the crawl is stopped."""
+        """Return the result; DatabaseUnreachable when the time is over or the crawl stopped."""
         pause_s = FIRST_PAUSE_S
         loop = asyncio.get_running_loop()
         while True:
@@ -71,8 +70,7 @@ class DatabaseRetry:
         return self._stop.is_set() or now - self._away_since >= self._retry_for_s
 
     def _note_answer(self, began: float) -> None:
-        """Record the answer to a call that began at `began`; calls from before the database went away count
-        for nothing."""
+        """Record an answer; calls from before the database went away count for nothing."""
         if self._away_since is not None and began >= self._away_since:
             self._away_since, self._back_since = None, asyncio.get_running_loop().time()
             self._say("the database is back")

@@ -33,7 +33,6 @@ class CrawlRun:
     minutes: float
     limits: Limits
     revive: Callable[[], object] | None
-    """Starts the database again, where it is the embedded one."""
 
     async def run(
         self,
@@ -44,7 +43,6 @@ class CrawlRun:
         on_stored: Callable[[Claim, Observation, StoredVisit], None],
         say: Callable[[str], None],
     ) -> Tally:
-        """Run the claim loop with Chromium until `stop` is set or nothing is left to do."""
         around = self.surroundings
         canaries = around.web.canaries
         network = CrawlNetwork(canaries, around.guard, around.web.resolvers) if canaries else None
@@ -72,7 +70,7 @@ class CrawlRun:
     def make_launcher(
         self, crawl: Crawl, drivers: Drivers, say: Callable[[str], None]
     ) -> Callable[[], AbstractAsyncContextManager[Browser]]:
-        """Return what launches a browser; the first says which events its log lacks."""
+        """Return what launches a browser; the first tells of missing events."""
         return functools.partial(self._browser, crawl, drivers, functools.cache(say))
 
     @contextlib.asynccontextmanager

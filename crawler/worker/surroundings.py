@@ -18,7 +18,6 @@ from crawler.errors import CrawlerError, EgressUnavailable
 from schema.tables import Crawl
 
 LOCAL_WEB = "localweb"
-"""Kind of crawl that visits the bundled web."""
 
 
 class StateError(CrawlerError):
@@ -31,7 +30,7 @@ class CrawledWeb:
 
     flags: tuple[str, ...]
     canaries: list[Canary]
-    """Probed to learn whether the network is up; without any, nothing is probed."""
+    """Probed to learn whether the network is up."""
     resolvers: list[Resolver] | None = None
     """Asked about names that do not resolve; None for the local web, whose names are not in the DNS."""
 
@@ -44,14 +43,12 @@ class Surroundings:
     web: CrawledWeb
     guard: AddressGuard | None
     capture: Capture | None
-    """Capture of the browsers' network; None where there is none."""
 
 
 @contextlib.contextmanager
 def set_up_surroundings(
     crawl: Crawl, web: CrawledWeb, chromium: Path, *, unfiltered: bool = False, blocked_networks: str = ""
 ) -> Iterator[Surroundings]:
-    """Set up the address guard and the capture for a crawl of `find_web`."""
     with (
         set_up_egress(crawl, chromium, unfiltered=unfiltered, blocked_networks=blocked_networks) as guard,
         set_up_capture(crawl, guard) as network_capture,
@@ -63,10 +60,9 @@ def set_up_surroundings(
 def set_up_egress(
     crawl: Crawl, chromium: Path, *, unfiltered: bool, blocked_networks: str = ""
 ) -> Iterator[AddressGuard | None]:
-    """Set up the address guard; None if it is unwanted, and for the local web, which is on loopback.
+    """Set up the address guard; None if unwanted, and for the local web.
 
-    BrowserMissing, and EgressUnavailable for a mistake in `blocked_networks`,
-    come before the machine is changed.
+    BrowserMissing, and EgressUnavailable for `blocked_networks`, come before the machine is changed.
     """
     check_executable(chromium)
     blocked = parse_networks(blocked_networks)
@@ -86,9 +82,8 @@ def set_up_egress(
 
 @contextlib.contextmanager
 def set_up_capture(crawl: Crawl, guard: AddressGuard | None) -> Iterator[Capture | None]:
-    """Capture the network of the browsers: the guard's, or loopback for the local web.
-
-    None where the kernel refuses it, and without a guard, where the traffic is not theirs alone.
+    """Capture the network of guard or loopback; None where the kernel refuses it, and without a guard, where
+    the traffic is not theirs alone.
     """
     with contextlib.ExitStack() as stack:
         if crawl.kind == LOCAL_WEB:
@@ -101,8 +96,9 @@ def set_up_capture(crawl: Crawl, guard: AddressGuard | None) -> Iterator[Capture
 def find_web(
     crawl: Crawl, state: Path | None, *, canaries: str | None, resolvers: str | None = None
 ) -> CrawledWeb:
-    """Find the local web of the file `state` or, without one, the Internet; StateError if the crawl is of
-    the other kind."""
+    """Find the local web of a `state` or, without one, the Internet; StateError if the crawl is of the other
+    kind.
+    """
     if state is None:
         if crawl.kind == LOCAL_WEB:
             raise StateError(
