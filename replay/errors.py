@@ -32,7 +32,6 @@ class GuestFailed(ReplayError):
     """A guest ended before its work did."""
 
     def __init__(self, why: str, log: str) -> None:
-        """`log` is the end of the guest's console output."""
         super().__init__(why)
         self.log = log
 

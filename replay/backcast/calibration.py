@@ -54,7 +54,6 @@ PAGES: dict[Service, int] = {"search": 24, "maps": 6, "photos": 6}
 With two of Maps, what a session sends again depends on one tile of 260 kB: 2.3 or 4.5 %."""
 
 MEDIAN = 1
-"""Place of the median among the quantiles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +64,7 @@ class Tried:
     shape: Shape
     inputs: Inputs
     segments: Mapping[DataCenter, float]
-    """Segments sent again, in percent."""
     responses: Mapping[DataCenter, float]
-    """Responses of which any segment was sent again, in percent."""
 
     @property
     def error(self) -> float:
@@ -86,7 +83,6 @@ class Calibrated:
     inputs: Inputs
     shapes: Mapping[Service, Shape]
     backend_ms: Mapping[DataCenter, float]
-    """Time of the back end of web search."""
     tried: tuple[Tried, ...]
 
 
@@ -107,17 +103,14 @@ class Calibration:
     progress: GuestProgress | None = None
 
     def load(self, center: DataCenter, service: Service, shape: Shape, inputs: Inputs) -> Rows:
-        """Load the pages of a service at IW 3."""
         recipes = pages(service, shape, PAGES[service])
         return measure(self.lab, center, recipes, inputs, windows=[BASE], progress=self.progress)
 
     def load_search(self, center: DataCenter, inputs: Inputs) -> Rows:
-        """Load the pages of web search at IW 3."""
         return self.load(center, "search", SHAPES["search"][0], inputs)
 
     def choose_rates(self, inputs: Inputs) -> Inputs:
-        """Choose the factor of the rates at which mean and quantiles of the
-        latency come nearest to the paper's."""
+        """Choose the factor of the rates whose latencies come nearest to the paper's mean and quantiles."""
         chosen = {}
         for center in DATA_CENTERS:
             errors = {}
@@ -128,8 +121,9 @@ class Calibration:
         return dataclasses.replace(inputs, rate_factor=chosen)
 
     def fit_latency(self, center: DataCenter, inputs: Inputs, rows: Rows) -> tuple[float, float]:
-        """Return the time of the back end, which makes the median the paper's, and the error of the mean and
-        the other quantiles."""
+        """Return the time of the back end that makes the median the paper's, and the error of mean and other
+        quantiles.
+        """
         published = LATENCY[center, BASE]
         mean, quantiles = mean_and_quantiles(*latencies_ms(rows, center, inputs, BASE))
         backend = max(0.0, published.quantiles[MEDIAN] - quantiles[MEDIAN])
@@ -139,8 +133,8 @@ class Calibration:
         )
 
     def choose_losses(self, inputs: Inputs) -> Inputs:
-        """Choose the loss that makes search send as much again as in the paper:
-        a loss costs one segment more."""
+        """Choose the loss that makes search send as much again as in the paper: a loss costs a segment
+        more."""
         loss = {}
         for center in DATA_CENTERS:
             again = segments_percent(self.load_search(center, inputs), center, BASE)
@@ -149,7 +143,6 @@ class Calibration:
         return dataclasses.replace(inputs, loss=loss)
 
     def try_shape(self, service: Service, shape: Shape, inputs: Inputs) -> Tried:
-        """Load a service by a shape in both data centres."""
         rows = {center: self.load(center, service, shape, inputs) for center in DATA_CENTERS}
         return Tried(
             service,
@@ -161,8 +154,6 @@ class Calibration:
 
 
 def calibrate(lab: Lab, progress: GuestProgress | None = None) -> Calibrated:
-    """Choose rates, loss and its bursts by search, then shallow queues and shapes,
-    all by the paper's figures at IW 3."""
     calibration = Calibration(lab, progress)
     whole = {center: RETRANSMITTED[center, "search"][BASE] / 100 for center in DATA_CENTERS}
     lossy = Inputs(dict.fromkeys(DATA_CENTERS, 1.0), whole, 1.0, DEEP_QUEUE_BYTES)
@@ -203,12 +194,10 @@ def calibrate(lab: Lab, progress: GuestProgress | None = None) -> Calibrated:
 
 
 def nearest(tried: Sequence[Tried]) -> Tried:
-    """Return the inputs that come nearest to the paper."""
     return min(tried, key=lambda trial: trial.error)
 
 
 def count_loads() -> int:
-    """Return the number of loads of a calibration."""
     of_search = ROUNDS * (len(RATE_FACTORS) + 2 * len(BURSTS)) + len(SHALLOW_SHARES) + 1
     of_shapes = sum(PAGES[service] * len(shapes) for service, shapes in SHAPES.items())
     return 64 * len(DATA_CENTERS) * (PAGES["search"] * of_search + len(SHALLOW_SHARES) * of_shapes)

@@ -26,20 +26,17 @@ COUNTED = (
     "connections_initial_loss",
     "bottleneck_drops",
 )
-"""Columns that count a page's traffic."""
 
 Experiment = Mapping[tuple[DataCenter, Service], Rows]
 
 
 def count_loads(*, seeds: int = SEEDS) -> int:
-    """Return the number of loads of an experiment."""
     return 64 * len(DATA_CENTERS) * len(CANDIDATES) * seeds * sum(PAGES.values())
 
 
 def run_experiment(
     lab: Lab, calibrated: Calibrated, *, seeds: int = SEEDS, progress: GuestProgress | None = None
 ) -> Experiment:
-    """Load every service at every window."""
     return {
         (center, service): measure(
             lab,
@@ -56,8 +53,8 @@ def run_experiment(
 
 
 def production(experiment: Experiment, backend_ms: Mapping[DataCenter, float]) -> list[dict[str, Any]]:
-    """Return the experiment as pages of production, as the rule takes them: one load of each service, each
-    counted by its share. Each has a search of its own; the pages of Maps and Photos take turns.
+    """Return the experiment as pages of production: one load of each service, each counted by its share. Each
+    has a search of its own; the pages of Maps and Photos take turns.
 
     A service counts so that its share of all segments at IW 3 is that of production (`mix`): each share of a
     page, as of its responses with a retransmission, is then the share in production. The page's time is that
@@ -104,7 +101,7 @@ def _mixed(
     center: DataCenter,
     scales: Mapping[tuple[DataCenter, Service], float],
 ) -> float | None:
-    """Return the weighted sum of a count over the services; None if it is unknown of one of them."""
+    """Return the weighted sum of a count over the services; None if one's is unknown."""
     whole = 0.0
     for service, row in services.items():
         if row is None or row[name] is None:

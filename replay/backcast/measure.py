@@ -35,11 +35,8 @@ class Inputs:
     loss: Mapping[DataCenter, float]
     """Share of packets lost at random in each direction."""
     burst: float
-    """Mean number of packets that are lost together."""
     queue_bytes: int
-    """Queue of the networks that have no shallow one."""
     shallow_share: float = 0.0
-    """Share of networks with a shallow queue (`replay.backcast.networks`)."""
 
     def networks(self, center: DataCenter) -> list[Profile]:
         return networks(
@@ -62,27 +59,24 @@ def measure(
     seeds: int = 1,
     progress: GuestProgress | None = None,
 ) -> Rows:
-    """Return the rows of all loads of the pages over a data centre's networks."""
     networks = inputs.networks(center)
     cells = make_cells(pages, networks, policies=at_once(*windows), seeds=seeds, conditions=[CONDITIONS])
     return replay(lab, cells, guests=len(usable_cpus()), progress=progress).rows
 
 
 def weights_of(rows: Rows, center: DataCenter) -> Floats:
-    """Return the weight of each row by its network."""
     shares = strata(center).weights
     weights: Floats = np.array([shares[int(row["profile"].rsplit("-", 1)[1]) - 1] for row in rows])
     return weights
 
 
 def segments_percent(rows: Rows, center: DataCenter, iw: int, part: str = "segments_retransmitted") -> float:
-    """Return the segments sent again, or of another column, in percent of all segments, over the loads at one
-    window."""
+    """Return a column of segments in percent of all, over the loads at one window."""
     return _percent(rows, center, iw, part, "segments_sent")
 
 
 def responses_percent(rows: Rows, center: DataCenter, iw: int) -> float:
-    """Return the responses of which any segment was sent again, in percent, over the loads at one window."""
+    """Return the responses with a retransmission, in percent, over the loads at one window."""
     return _percent(rows, center, iw, "responses_own_retransmitted", "responses")
 
 
@@ -97,8 +91,8 @@ def latencies_ms(rows: Rows, center: DataCenter, inputs: Inputs, iw: int) -> tup
     """Return the latencies as the paper's servers saw them, without back-end time, and their weights,
     ascending.
 
-    From the request's arrival to the acknowledgement of the last byte:
-    a round trip less than from the first SYN.
+    From the request's arrival to the acknowledgement of the last byte: a round trip less than from the first
+    SYN.
     """
     done = [row for row in rows if row["iw"] == iw and row["state"] == "done"]
     rtts = {network.id: network.rtt_us / 1e3 for network in inputs.networks(center)}
@@ -109,7 +103,6 @@ def latencies_ms(rows: Rows, center: DataCenter, inputs: Inputs, iw: int) -> tup
 
 
 def mean_and_quantiles(values: Floats, weights: Floats) -> tuple[float, tuple[float, ...]]:
-    """Return the weighted mean, and quantiles at QUANTILES."""
     ends = np.cumsum(weights)
     places = [min(int(np.searchsorted(ends, share)), len(values) - 1) for share in QUANTILES]
     return float(weights @ values), tuple(float(values[place]) for place in places)

@@ -25,7 +25,6 @@ SHALLOW_QUEUE_BYTES = 16_000
 
 @functools.cache
 def strata(center: DataCenter) -> NetworkSample:
-    """Return the stratified sample of a data centre's networks."""
     normal = NormalDist()
     points = low_discrepancy(NETWORKS, 3)
     scores = np.array([normal.inv_cdf(share) for share in points[:, :2].ravel()]).reshape(-1, 2)
@@ -83,7 +82,6 @@ def networks(
 
 
 def populations() -> tuple[Population, ...]:
-    """Return the average and the slow population."""
     return tuple(
         Population(
             id=f"{center.lower()}-2010-backcast",

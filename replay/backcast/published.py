@@ -56,8 +56,7 @@ RESPONSES: dict[tuple[DataCenter, Service], dict[int, float]] = {
 
 
 def mix() -> dict[Service, float]:
-    """Return the shares of the services in all segments: those that make Table 7's "all" of its services at
-    IW 3, in both data centres.
+    """Return the services' shares of all segments, which make Table 7's "all" at IW 3 in both data centres.
 
     >>> {name: round(share, 2) for name, share in mix().items()}
     {'search': 0.63, 'maps': 0.17, 'photos': 0.2}

@@ -13,7 +13,6 @@ CURVES: dict[Service, tuple[str, str]] = {
     "maps": ("dukkipati_2010_service_sizes.csv", "google_maps"),
     "photos": ("dukkipati_2010_service_sizes.csv", "photos_blogger"),
 }
-"""File and name of each service's curve in Figure 1."""
 
 MOST_ON_A_HOST = 6
 
@@ -23,7 +22,7 @@ class Shape:
     """The way in which a service's page asks for its responses."""
 
     flows: int
-    """Responses that are under way at once, each on a connection of its own."""
+    """Responses under way at once, each on a connection of its own."""
     each: int
     """Responses that follow one another on a connection."""
 
@@ -32,12 +31,11 @@ class Shape:
 
 
 def sizes(service: Service) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the cumulative shares and the sizes in bytes of a service's responses."""
     return size_curve(*CURVES[service])
 
 
 def pages(service: Service, shape: Shape, count: int, *, first_id: int = 1) -> list[Recipe]:
-    """Return `count` pages without TLS, whose sizes together spread evenly over the service's curve."""
+    """Return `count` pages without TLS, whose sizes spread evenly over the service's curve."""
     responses = shape.flows * shape.each
     shares = low_discrepancy(count * responses, 1)[:, 0] if responses > 1 else None
     return [

@@ -10,7 +10,6 @@ from replay.lab.player import build_player
 
 
 def say(line: str) -> None:
-    """Print a line of progress."""
     print(line, file=sys.stderr, flush=True)
 
 

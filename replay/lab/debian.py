@@ -29,12 +29,11 @@ AMX = "amx_tile"
 
 
 def can_run(cpu: Path = Path("/proc/cpuinfo")) -> bool:
-    """Return whether Debian's kernel can run on this machine's CPU."""
     return AMX not in cpu.read_text(encoding="ascii").split()
 
 
 def locate(player: Path, *, kernel: Path = KERNEL) -> Lab:
-    """Return the lab on Debian's kernel; LabMissing if it is not installed, or cannot run on this CPU."""
+    """Return the lab; LabMissing if the kernel is not installed, or cannot run on this CPU."""
     if not can_run():
         raise LabMissing(
             "the second opinion needs a CPU without AMX, on which Debian's user-mode-linux dies; "

@@ -25,20 +25,19 @@ START_NS = 1_000_000_000_000_000_000
 """Wall clock of the guest at its start: constant, so that nothing inside depends on the real date."""
 
 VIRTUAL_SECONDS = 2_000_000
-"""Virtual time after which the watchdog inside ends the driver: while all programs wait,
-virtual time races ahead."""
+"""Virtual seconds after which the watchdog inside ends the driver: while all programs wait, virtual time
+races ahead.
+"""
 
 SILENCE_S = 120.0
-"""Real time without an answer after which the guest is killed; a load takes about 0.1 s."""
+"""Real time without an answer, after which the guest is killed; a load takes about 0.1 s."""
 
 REAL_PAUSE_S = 0.5
 """Pause between measurements in real time, in which queues drain."""
 
 ISOLATED = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
-"""Run a command in its own network, mount and process namespaces."""
 
 KILL_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL")
-"""Kill the guest if the thread that started it dies."""
 
 YIELDING = ("chrt", "--batch", "0")
 """Let other programs go first whenever they wake (SCHED_BATCH, sched(7)). A user-mode kernel and its
@@ -53,10 +52,9 @@ KERNEL_NOISE = (
 )
 
 CLAIMS = "firstflight-cpus"
-"""Folder of the claims, below the first of scratch.FOLDERS that exists; all users of the machine share it."""
 
 MOST_CLAIMS = 16
-"""Most guests that share a CPU by claims; further guests take the CPU that they prefer."""
+"""Most guests that share a CPU by claims; further ones take the CPU that they prefer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,21 +62,20 @@ class Lab:
     """The programs of a lab, and how its time passes."""
 
     kernel: Path | None
-    """User-mode kernel; None: the host's kernel, in namespaces."""
+    """None: the host's kernel, in namespaces."""
     player: Path
     modules: tuple[str, ...] = ()
     """Modules that the kernel must load, as PATH or PATH:PARAMETERS."""
     is_virtual: bool = True
-    """True if time jumps to the next timer; False: real time."""
+    """True if time jumps to the next timer."""
 
     def sums(self) -> dict[str, str]:
-        """Return the SHA-256 of the kernel and the player."""
         programs = {"kernel": self.kernel, "player": self.player}
         return {name: sha256(path) for name, path in programs.items() if path is not None}
 
 
 def locate(cache: Path) -> Lab:
-    """Return the lab in virtual time that is built in a cache; LabMissing if it is not."""
+    """Return the lab in a cache; LabMissing if it is not built."""
     return Lab(kernel=kernel.locate(cache), player=player.locate(cache))
 
 
@@ -93,8 +90,8 @@ def run_guest(
 ) -> None:
     """Boot a guest, give it `work` and `pages` (recipes as text), and call `on_answer` with each answer.
 
-    It runs on the first of `cpus` that no other guest holds; the default is all usable ones, the last first.
-    Raises GuestFailed with the end of the log if the guest does not finish; earlier answers stay valid.
+    It runs on the first of `cpus`, by default the last usable one, that no other guest holds. GuestFailed
+    with the end of the log; earlier answers stay valid.
     """
     with guest_scratch() as scratch, claim_cpu(cpus or usable_cpus()[::-1]) as cpu:
         paths = []
@@ -112,7 +109,7 @@ def run_guest(
 def start(lab: Lab, scratch: Path, *, cpu: int, guest: Path = GUEST) -> subprocess.Popen[str]:
     """Start a guest in its own process group on one CPU; a user-mode kernel is far slower on two.
 
-    `guest` is the folder of the driver, the program that does the work in `scratch`.
+    `guest` is the folder of the driver, which works in `scratch`.
     """
     work = scratch / "work.json"
     command = kernel_command(lab, work, guest) if lab.kernel else host_command(guest, work)
@@ -131,13 +128,10 @@ def start(lab: Lab, scratch: Path, *, cpu: int, guest: Path = GUEST) -> subproce
 
 
 def host_command(guest: Path, work: Path) -> list[str]:
-    """Return the command that runs the driver in the folder `guest` on the host's kernel."""
     return [*ISOLATED, "sh", str(guest / "host.sh"), str(guest), str(work)]
 
 
 def kernel_command(lab: Lab, work: Path, guest: Path) -> list[str]:
-    """Return the command of a user-mode kernel whose first process is the player, which runs the driver in
-    the folder `guest`."""
     return [
         str(lab.kernel),
         *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"mem={MEMORY}"),
@@ -162,7 +156,6 @@ class Watchdog(threading.Thread):
         self.has_killed = False
 
     def run(self) -> None:
-        """Watch until the guest ends."""
         while not self.over.wait(min(1.0, self.silence_s / 4)):
             if time.monotonic() - self.last_answer > self.silence_s:
                 self.has_killed = True
@@ -173,7 +166,7 @@ class Watchdog(threading.Thread):
 def listen(
     process: subprocess.Popen[str], on_answer: Callable[[dict[str, Any]], None], *, silence_s: float
 ) -> None:
-    """Call `on_answer` until the guest powers off; kill it when it falls silent or on an interrupt."""
+    """Call `on_answer` until the guest powers off; kill it when it falls silent, or on an interrupt."""
     watchdog = Watchdog(process, silence_s)
     watchdog.start()
     log: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
@@ -196,8 +189,7 @@ def listen(
 
 
 def last_words(log: Iterable[str]) -> str:
-    """Return what a log tells of the end, to be put behind a sentence: the player's last line, else the last
-    one of all.
+    """Return what a log tells of the end: the player's last line, else the last one.
 
     >>> last_words(["player: accept: Too many open files", "the player ended with status 1"])
     ': player: accept: Too many open files'
@@ -208,7 +200,6 @@ def last_words(log: Iterable[str]) -> str:
 
 
 def answers(process: subprocess.Popen[str], log: collections.deque[str]) -> Iterator[dict[str, Any]]:
-    """Yield the JSON of lines that begin with @; other lines go to the log."""
     assert process.stdout
     for line in process.stdout:
         text = line.strip()
@@ -222,22 +213,19 @@ def answers(process: subprocess.Popen[str], log: collections.deque[str]) -> Iter
 
 
 def kill(process: subprocess.Popen[str]) -> None:
-    """Kill the guest's process group."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
 def usable_cpus() -> list[int]:
-    """Return the CPUs that this process may run on."""
     return sorted(os.sched_getaffinity(0))
 
 
 @contextlib.contextmanager
 def claim_cpu(cpus: Sequence[int]) -> Iterator[int]:
-    """Hold the first of `cpus` that no other guest holds, until the block ends.
+    """Hold the first of `cpus` that no other guest holds; where all are held, the one with the fewest.
 
-    Where guests hold all of them, each CPU gets a second guest before any gets a third. A claim is a lock
-    (flock(2)) on a file, so that it ends with its process even if that is killed.
+    A claim is a lock (flock(2)) on a file, which ends with its process.
     """
     folder = claims_folder()
     for guests in range(MOST_CLAIMS):
@@ -254,7 +242,7 @@ def claim_cpu(cpus: Sequence[int]) -> Iterator[int]:
 
 
 def claims_folder() -> Path:
-    """Return the folder of the claims; it is made if needed, so that every user can add to it."""
+    """Return the folder of the claims, to which every user can add."""
     folder = next((above for above in map(Path, FOLDERS) if above.is_dir()), Path("/tmp")) / CLAIMS  # noqa: S108
     with contextlib.suppress(OSError):  # it is there, or nobody can have it: then there are no claims
         folder.mkdir()
@@ -263,7 +251,7 @@ def claims_folder() -> Path:
 
 
 def _lock(path: Path) -> int | None:
-    """Return the descriptor of the locked file; None if another guest holds it, or it cannot be opened."""
+    """Return the descriptor of the locked file; None if it is held, or cannot be opened."""
     try:
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)

@@ -10,7 +10,6 @@ from replay.errors import LabMissing
 from replay.lab.guest_process import ISOLATED, Lab
 
 PROGRAMS = {"unshare": "util-linux", "ip": "iproute2", "tc": "iproute2", "taskset": "util-linux"}
-"""Required programs and their Debian packages."""
 
 MININET = "import sys; sys.path.append('/usr/lib/python3/dist-packages'); import mininet.net"
 
@@ -20,17 +19,16 @@ FEATURES = {
     "sch_tbf": "tc qdisc add dev ff0 root tbf rate 1mbit burst 1540 limit 3028",
     "sch_netem": "tc qdisc add dev ff1 root netem delay 1ms",
 }
-"""Required kernel features, each with a command that tries it; later commands build on earlier ones."""
+"""Kernel features, each with a command that tries it; later ones build on earlier ones."""
 
 
 def run_quietly(argv: list[str]) -> int:
-    """Run a command without output and return its exit status."""
     null = subprocess.DEVNULL
     return subprocess.run(argv, stdin=null, stdout=null, stderr=null, check=False).returncode
 
 
 def locate(player: Path, *, run: Callable[[list[str]], int] = run_quietly, user: int | None = None) -> Lab:
-    """Return the lab on the host; LabMissing names everything that is missing."""
+    """Return the lab on the host; LabMissing names all that is missing."""
     lacking = []
     if (os.geteuid() if user is None else user) != 0:
         lacking.append("root")
@@ -49,7 +47,6 @@ def locate(player: Path, *, run: Callable[[list[str]], int] = run_quietly, user:
 
 
 def missing_features(run: Callable[[list[str]], int]) -> list[str]:
-    """Return the features that the kernel lacks or denies."""
     if run([*ISOLATED, "true"]) != 0:
         return ["namespaces"]
     tried: list[str] = []

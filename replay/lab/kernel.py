@@ -34,20 +34,17 @@ NEEDED = [
 """The files that the build reads of the archive, a sixth of it, as patterns of tar."""
 
 FOLDER = "kernel"
-"""Folder of the cache that has the kernels."""
 
 FILES = 620
-"""Files that a build compiles, about."""
 
 COMPILED = re.compile(rb"^  (CC|AS|HOSTCC) ", re.MULTILINE)
-"""A line of a build's log for each file that it compiles."""
 
 SECONDS_BETWEEN_TRIES = 1
-"""Time between two looks at another build."""
 
 FLAGS = "KCFLAGS=-O1 -w"
 """Options for the compiler. Against `-O2`, a build takes an eighth less time and a guest a fiftieth more;
-the results are the same to the byte."""
+results are the same to the byte.
+"""
 
 ADDED = {f"net/ipv4/{name}": BUILD_INPUTS / name for name in ("tcp_fld.c", "tcp_rfc2581.c")}
 """Files that we add, by their paths in the source."""
@@ -55,7 +52,6 @@ ADDED = {f"net/ipv4/{name}": BUILD_INPUTS / name for name in ("tcp_fld.c", "tcp_
 # REUSE-IgnoreStart: not the licence of this file.
 LICENCE = "SPDX-License-Identifier: GPL-2.0-only\n\n"
 # REUSE-IgnoreEnd
-"""First lines of each patch."""
 
 TOOLS = {
     "make": "build-essential",
@@ -66,18 +62,15 @@ TOOLS = {
     "xz": "xz-utils",
     "patch": "build-essential",
 }
-"""Programs that the build needs, and their Debian packages."""
 
 
 def congestion_controls() -> tuple[str, ...]:
-    """Return the congestion controls of the guest's kernel. Every kernel has Reno."""
     names = re.findall(r"^CONFIG_TCP_CONG_(\w+)=y$", CONFIG.read_text(encoding="utf-8"), re.MULTILINE)
     return ("reno", *(name.lower() for name in names if name != "ADVANCED"))
 
 
 def package_version() -> str:
-    """Return the version of the installed source package, or of the package that the image's kernel was built
-    from."""
+    """Return the version of the source package, installed or that of the image's kernel."""
     query = subprocess.run(
         ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", PACKAGE],
         capture_output=True,
@@ -93,7 +86,6 @@ def package_version() -> str:
 
 
 def build_key(version: str) -> str:
-    """Return the SHA-256 of the source's version, the options and our changes."""
     # The licence lines are left out, so that kernels built before these lines were added stay valid.
     changes = [
         path.read_text(encoding="utf-8").removeprefix(LICENCE) for path in [*patches(), *ADDED.values()]
@@ -103,17 +95,16 @@ def build_key(version: str) -> str:
 
 
 def patches() -> list[Path]:
-    """Return the patches of the source, sorted; they do not overlap, and each begins with its reason."""
+    """Return the patches, sorted; they do not overlap, and each begins with its reason."""
     return sorted(BUILD_INPUTS.glob("*.patch"))
 
 
 def kernel_path(cache: Path) -> Path:
-    """Return the path of the kernel built from these inputs."""
     return cache / FOLDER / build_key(package_version())[:16] / "linux"
 
 
 def locate(cache: Path) -> Path:
-    """Return the path of the built kernel; KernelError if it is not built."""
+    """Return the path of the kernel; KernelError if it is not built."""
     path = kernel_path(cache)
     if not path.is_file():
         raise KernelError(f"no guest kernel in {path.parent}: run `firstflight replay build-lab`")
@@ -121,8 +112,7 @@ def locate(cache: Path) -> Path:
 
 
 def build_kernel(cache: Path, say: Callable[[str], None]) -> Path:
-    """Return the path of the kernel; builds it if needed, with minutes of all cores and 400 MB of temporary
-    files."""
+    """Return the path of the kernel, built if need be, in minutes of all cores and 400 MB."""
     path = kernel_path(cache)
     if path.is_file():
         return path
@@ -147,7 +137,6 @@ def build_kernel(cache: Path, say: Callable[[str], None]) -> Path:
 
 
 def check_tools() -> None:
-    """Raise KernelError with the packages to install if the build lacks programs."""
     lacking = sorted({package for tool, package in TOOLS.items() if shutil.which(tool) is None})
     if not SOURCE.is_file():
         lacking.append(PACKAGE)
@@ -156,7 +145,7 @@ def check_tools() -> None:
 
 
 def configure(tree: Path, *, log: Path) -> None:
-    """Patch and configure the source; BuildFailed if an option did not take effect."""
+    """Patch and configure the source; BuildFailed if an option took no effect."""
     for patch in patches():
         run(["patch", "--batch", "--strip=1", "--fuzz=0", f"--directory={tree}", f"--input={patch}"], log=log)
     for name, source in ADDED.items():
@@ -170,19 +159,17 @@ def configure(tree: Path, *, log: Path) -> None:
 
 
 def make(tree: Path) -> list[str]:
-    """Return the command that makes a target of the source, by way of ccache if it is installed."""
     compiler = "ccache gcc" if shutil.which("ccache") else "gcc"
     return ["make", "-C", str(tree), "ARCH=um", f"CC={compiler}"]
 
 
 def options() -> list[str]:
-    """Return the options of the kernel, as lines of its .config."""
     return [line for line in CONFIG.read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
 
 
 @contextlib.contextmanager
 def sole_builder(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
-    """Lock `folder` for one build at a time, and remove the remains of killed builds."""
+    """Lock `folder` for one build, and remove the remains of killed ones."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
         if not try_lock(lock):
@@ -197,7 +184,6 @@ def sole_builder(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
 
 
 def try_lock(file: IO[str]) -> bool:
-    """Lock an open file unless another process has; return whether it is locked."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -206,7 +192,7 @@ def try_lock(file: IO[str]) -> bool:
 
 
 def count_compiled(folder: Path) -> int:
-    """Return how many files the build that runs in the folder of kernels has compiled; 0 if none runs."""
+    """Return the files that a running build has compiled; 0 if none runs."""
     compiled = 0
     for log in folder.glob(".build-*/log"):
         with contextlib.suppress(FileNotFoundError):
@@ -215,7 +201,6 @@ def count_compiled(folder: Path) -> int:
 
 
 def show_progress(compiled: int, began: float) -> None:
-    """Show on a terminal how many files a build has compiled, and how long the others take."""
     if sys.stderr.isatty():
         bar = f"{'#' * (20 * compiled // FILES):20}"
         left_s = (time.monotonic() - began) / max(compiled, 1) * (FILES - compiled)
@@ -225,7 +210,7 @@ def show_progress(compiled: int, began: float) -> None:
 
 @contextlib.contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
-    """Make a temporary folder on the file system of the results, so that publishing is a rename."""
+    """Make a folder on the file system of the results, so that publishing is a rename."""
     scratch = Path(tempfile.mkdtemp(prefix=".build-", dir=parent))
     try:
         yield scratch
@@ -234,7 +219,7 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
 
 
 def publish(finished: Path, place: Path) -> None:
-    """Move a finished folder to its place atomically; another process's result is as good."""
+    """Move a finished folder to its place; another process's is as good."""
     finished.chmod(0o755)
     try:
         finished.rename(place)
@@ -244,7 +229,7 @@ def publish(finished: Path, place: Path) -> None:
 
 
 def run(argv: list[str], *, log: Path, shows_progress: bool = False) -> None:
-    """Run a step of a build with its output in `log`; BuildFailed shows the end of the log."""
+    """Run a step of a build; BuildFailed shows the end of its log."""
     began, compiled = time.monotonic(), 0
     with (
         log.open("ab") as sink,

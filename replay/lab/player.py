@@ -10,18 +10,17 @@ from replay.lab.kernel import publish, run, scratch_folder
 
 GUEST = Path(__file__).with_name("guest")
 WARNINGS = ["-Wall", "-Wextra", "-Wmissing-prototypes", "-Wredundant-decls", "-Wnested-externs", "-Werror"]
-"""Compiler warnings, all treated as errors: a C file can use another only through a header."""
+"""Compiler warnings, all errors: a C file can use another only through a header."""
 COMPILE = ["gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-static", *WARNINGS]
 LIBRARIES = ["-lm"]
 
 
 def sources() -> list[Path]:
-    """Return the C sources and headers of the player, sorted; `kernel/` holds files of Linux."""
+    """Return sources and headers, sorted; `kernel/` holds files of Linux."""
     return sorted(path for path in GUEST.rglob("*.[ch]") if path.parent != GUEST / "kernel")
 
 
 def player_key() -> str:
-    """Return the SHA-256 of the sources and the compiler's options."""
     digest = hashlib.sha256(" ".join([*COMPILE, *LIBRARIES]).encode())
     for source in sources():
         digest.update(str(source.relative_to(GUEST)).encode() + b"\0" + source.read_bytes() + b"\0")
@@ -29,12 +28,11 @@ def player_key() -> str:
 
 
 def player_path(cache: Path) -> Path:
-    """Return the path of the player compiled from these sources."""
     return cache / "player" / player_key()[:16] / "player"
 
 
 def locate(cache: Path) -> Path:
-    """Return the path of the compiled player; LabMissing if it is not compiled."""
+    """Return the path of the player; LabMissing if it is not compiled."""
     path = player_path(cache)
     if not path.is_file():
         raise LabMissing(f"no player in {path.parent}: run `firstflight replay build-lab`")
@@ -42,7 +40,6 @@ def locate(cache: Path) -> Path:
 
 
 def build_player(cache: Path, say: Callable[[str], None]) -> Path:
-    """Return the path of the player; compiles it if needed."""
     path = player_path(cache)
     if path.is_file():
         return path

@@ -16,18 +16,17 @@ FOLDERS = ("/dev/shm", "/var/tmp")  # noqa: S108  # a folder of our own is made 
 
 @contextlib.contextmanager
 def guest_scratch() -> Iterator[Path]:
-    """Make a folder on a file system that allows executable memory: the guest's RAM is a file in it."""
+    """Make a folder that allows executable memory: the guest's RAM is a file in it."""
     with locked_folder(guest_folder(), prefix=PREFIX) as folder:
         yield folder
 
 
 def guest_folder() -> Path:
-    """Return the folder for guests' memory on this machine; LabMissing if there is none."""
     return executable_folder([*map(Path, FOLDERS), Path(tempfile.gettempdir())])
 
 
 def executable_folder(candidates: list[Path]) -> Path:
-    """Return the first candidate that is writable, allows exec and has 1 GB of free space."""
+    """Return the first folder that is writable, allows exec and has 1 GB."""
     for folder in candidates:
         if not (folder.is_dir() and os.access(folder, os.W_OK)):
             continue

@@ -25,29 +25,26 @@ PAPER = "Dukkipati et al., An Argument for Increasing TCP's Initial Congestion W
 
 
 Curve = tuple[tuple[float, ...], tuple[float, ...]]
-"""Cumulative shares, and the values at them."""
 
 
 @functools.cache
 def fig3(quantity: str, data_center: str) -> Curve:
-    """Return the cumulative shares and values of one of the four curves in Fig 3."""
     return read_curve(FIG3, "value", quantity=quantity, dc=data_center)
 
 
 def read_curve(path: Path, column: str, **kind: str) -> Curve:
-    """Return the cumulative shares and the values of a published curve: the rows of `kind`."""
+    """Return the cumulative shares and the values of a curve, in the rows of `kind`."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if kind.items() <= row.items()]
     return tuple(float(row["cdf"]) for row in rows), tuple(float(row[column]) for row in rows)
 
 
 def quantile(quantity: str, data_center: str, share: float) -> float:
-    """Return the quantile of a curve in Fig 3, linear between its points."""
     return interpolate(*fig3(quantity, data_center), share)
 
 
 def interpolate(shares: Sequence[float], values: Sequence[float], share: float) -> float:
-    """Return the value of a cumulative curve at `share`, linear between its points and beyond its ends."""
+    """Return the value at `share`, linear between points and beyond the ends."""
     after = min(max(bisect.bisect_left(shares, share), 1), len(shares) - 1)
     before = after - 1
     part = (share - shares[before]) / (shares[after] - shares[before])
@@ -55,7 +52,7 @@ def interpolate(shares: Sequence[float], values: Sequence[float], share: float) 
 
 
 def conditional_median_share(share: float, *, rho: float) -> float:
-    """Return the cumulative share of the median RTT, given a bandwidth at the cumulative share `share`.
+    """Return the cumulative share of the median RTT at a cumulative share of the bandwidths.
 
     Under a Gaussian copula, the conditional median of the RTT's normal score is `rho` times the bandwidth's.
 
@@ -67,8 +64,7 @@ def conditional_median_share(share: float, *, rho: float) -> float:
 
 
 def from_fig3(id: str, data_center: str, share: float, *, rho: float) -> Profile:  # noqa: A002  # the field's name
-    """Return the profile at a cumulative share of a data centre's bandwidth, with the median RTT at that
-    bandwidth."""
+    """Return the profile at a cumulative share of the bandwidths, with the median RTT there."""
     down_kbps = quantile("bw_kbps", data_center, share)
     rtt_ms = quantile("rtt_ms", data_center, conditional_median_share(share, rho=rho))
     return Profile(

@@ -26,8 +26,7 @@ where nothing was; all drawn, replicas alone; all drawn, as all servers lie from
 
 @functools.cache
 def read_distances() -> dict[tuple[str, str], tuple[float, ...]]:
-    """Return the distances in ms at PERCENTS by kind of servers and country; an empty country is the
-    world's."""
+    """Return the distances in ms at PERCENTS by kind of servers and country; empty is the world's."""
     with (PUBLISHED / "distances_ms.csv").open(encoding="utf-8", newline="") as file:
         return {
             (row["servers"], row["country"]): (

@@ -19,21 +19,18 @@ MOST_ROWS = 200
 """Most networks of a population: each costs a calibration."""
 
 MOST_CHARACTERS = 1_000_000
-"""Largest file that is read."""
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 MEASURED = re.compile(r"20\d\d-(0[1-9]|1[0-2])")
 
 SLOW_SHARE = 0.25
-"""Share of the weight that forms the slow part of a file without slow_weight:
-the networks with the least bandwidth. Ours."""
+"""Share of the weight that is slow in a file without slow_weight: the least bandwidths. Ours."""
 
 LONGEST_ID = 24
-"""Most characters of a population's id."""
 
 
 class NetworkRow(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A network of the file; a column without a default is needed."""
+    """A network of the file."""
 
     bandwidth_kbps: Annotated[float, Meta(ge=16, le=1_000_000)]
     rtt_ms: Annotated[float, Meta(ge=0.1, le=5_000)]
@@ -49,7 +46,7 @@ NEEDED = [field.name for field in msgspec.structs.fields(NetworkRow) if field.re
 
 
 class PopulationError(Exception):
-    """A population cannot be read; the message names the file, the row and the correct form."""
+    """A population cannot be read; the message names file, row and correct form."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +58,7 @@ class CsvPopulation:
 
 
 def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
-    """Read the population of a file; its id is the file's name. Raises PopulationError."""
+    """Read a population, whose id is the file's name; PopulationError."""
     name = path.stem
     if not ID.fullmatch(name) or len(name) > LONGEST_ID:
         raise PopulationError(
@@ -91,7 +88,6 @@ def read_population(path: Path, *, measured: str, source: str) -> CsvPopulation:
 
 
 def shares_of(weights: Sequence[float]) -> list[float]:
-    """Return the weights made to sum to 1."""
     whole = math.fsum(weights)
     return [weight / whole for weight in weights]
 
@@ -99,7 +95,7 @@ def shares_of(weights: Sequence[float]) -> list[float]:
 def _slow(
     path: Path, profiles: Sequence[Profile], rows: Sequence[NetworkRow], shares: Sequence[float]
 ) -> tuple[str, tuple[tuple[str, float], ...]]:
-    """Return a description of the slow part, and its weights: the file's slow_weight, or the slowest
+    """Return a description and the weights of the slow part: the file's slow_weight, or the slowest
     quarter."""
     slow_weights = [row.slow_weight for row in rows if row.slow_weight is not None]
     if not slow_weights:
@@ -113,7 +109,7 @@ def _slow(
 
 
 def slow_part(profiles: Sequence[Profile], shares: Sequence[float]) -> tuple[tuple[str, float], ...]:
-    """Return the networks of the slowest quarter with their shares of it; the last network counts in part."""
+    """Return the slowest quarter with shares of it; the last network counts in part."""
     left, slowest = SLOW_SHARE, []
     for profile, share in sorted(zip(profiles, shares, strict=True), key=lambda pair: pair[0].down_bps):
         if left <= 0:
@@ -124,8 +120,7 @@ def slow_part(profiles: Sequence[Profile], shares: Sequence[float]) -> tuple[tup
 
 
 def _profile(name: str, row: NetworkRow, source: str) -> Profile:
-    """Return the profile of a row; by default the uplink is a quarter of the downlink and the queue is
-    QUEUE_BYTES."""
+    """Return a row's profile; by default with a quarter as uplink, and QUEUE_BYTES."""
     down_bps = round(1000 * row.bandwidth_kbps)
     return Profile(
         id=name,
@@ -151,7 +146,6 @@ def _content(path: Path) -> str:
 
 
 def _number(text: str) -> float | str:
-    """Return the text as a number, or the text itself if it is none."""
     try:
         return float(text)
     except ValueError:

@@ -21,7 +21,6 @@ LONG_RTTS_MS, LONG_RTT_MBPS = (150, 250, 350), (1, 4, 16)
 
 
 def read_published() -> tuple[Profile, ...]:
-    """Return the profiles of networks.toml."""
     tables = tomllib.loads(NETWORKS.read_text(encoding="utf-8"))
     return tuple(
         Profile(
@@ -39,7 +38,6 @@ def read_published() -> tuple[Profile, ...]:
 
 
 def long_rtt(rtt_ms: int, mbps: int, loss: float) -> Profile:
-    """Return a network with a long round trip, as in emerging markets."""
     name = f"emerging-{rtt_ms}ms-{mbps}mbps-{loss:g}"
     return symmetric(name, bps=mbps * 1_000_000, rtt_us=rtt_ms * 1000, source=LONG_RTT, loss=loss)
 

@@ -7,8 +7,9 @@ from typing import Literal
 from releases.slow_start import FRAME_OVERHEAD, MSS_TIMESTAMPS
 
 QUEUE_BYTES = 65_536
-"""Default queue of the bottleneck: 64 kB, of the harm conditions' queues the nearest to home routers of 2010.
-Two connections at IW 30 overflow it, and a page opens dozens. Our choice: the 2010 paper has no figure."""
+"""Default queue of the bottleneck: of the harm conditions' queues the nearest to home routers of 2010. Two
+connections at IW 30 overflow it, and a page opens dozens. Our choice: the 2010 paper has no figure.
+"""
 
 FRAME_BYTES = MSS_TIMESTAMPS + FRAME_OVERHEAD
 """Ethernet frame of a full segment, which the bottleneck's shaper counts."""
@@ -22,12 +23,10 @@ FQ-CoDel (RFC 8290); CAKE."""
 
 
 NAME = re.compile(r"[\w.-]{1,64}", re.ASCII)
-"""Ids of profiles: they are words of the player's commands."""
 
 
 def check_losses(share: float, burst: float) -> None:
-    """Raise ValueError for random losses that no network has: all packets,
-    or runs too short for so many losses."""
+    """Raise ValueError for losses of all packets, or of runs too short for so many."""
     if not (0 <= share < 1 and burst >= 1):
         raise ValueError(
             f"a loss is a share from 0 to below 1, in runs of 1 packet or more, not {share:g}x{burst:g}"
@@ -48,26 +47,24 @@ class Profile:
     down_bps: int
     """Downlink rate of the bottleneck."""
     up_bps: int
-    """Uplink rate."""
     rtt_us: int
     """Round-trip time of the idle network, without serialisation."""
     queue_bytes: int
-    """Downlink queue of the bottleneck; without effect under other disciplines than tail drop."""
+    """Downlink queue; without effect under other disciplines than tail drop."""
     source: str
     loss: float = 0.0
-    """Share of packets lost at random in each direction, beside the queue's drops."""
+    """Share lost at random in each direction, beside the queue's drops."""
     loss_burst: float = 1.0
-    """Mean number of consecutive packets lost together; 1: independent losses."""
+    """Mean number of packets lost together; 1: independent losses."""
     discipline: Discipline = "tail-drop"
-    """Queueing discipline of the bottleneck, for what goes down."""
     queue_place: float | None = None
-    """Cumulative share of the line among the published queues of its class of rate, from the shallowest;
-    None: its queue is its own (`queues`)."""
+    """Cumulative share of the line among the published queues of its rate; None: its queue is its own
+    (`queues`).
+    """
     country: str | None = None
-    """ISO 3166-1 alpha-2 of the country that the line is in; None: unknown, or no country's."""
+    """ISO 3166-1 alpha-2; None: unknown, or no country's."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for values that the lab cannot emulate."""
         if not NAME.fullmatch(self.id):
             raise ValueError(
                 f"the id of a network has up to 64 letters, digits, dots and hyphens, not {self.id!r}"
@@ -80,7 +77,6 @@ class Profile:
 
     @property
     def bdp_bytes(self) -> int:
-        """Bandwidth-delay product."""
         return self.down_bps * self.rtt_us // 8_000_000
 
 
@@ -93,7 +89,6 @@ def symmetric(
     queue_bytes: int = QUEUE_BYTES,
     loss: float = 0.0,
 ) -> Profile:
-    """Return a profile with the same rate in both directions."""
     return Profile(
         id=id, down_bps=bps, up_bps=bps, rtt_us=rtt_us, queue_bytes=queue_bytes, source=source, loss=loss
     )
@@ -107,25 +102,24 @@ class Population:
     id: str
     version: int = 1
     weights: tuple[tuple[str, float], ...]
-    """Profile ids and their shares, which sum to 1."""
+    """Profile ids and shares, which sum to 1."""
     slow: bool
     """True for slow networks, which have their own margins."""
     measured: str
-    """Year, or month as YYYY-MM; a recommendation accepts what is not stale (`is_stale`)."""
+    """Year, or month as YYYY-MM."""
     source: str
     checksum: str | None = None
-    """SHA-256 of the file that the population was read from; None for a built-in one."""
+    """SHA-256 of the file; None for a built-in one."""
     is_stored: bool = False
-    """True for a population of `firstflight population list`, which is found by its id."""
+    """True if `firstflight population list` has it."""
 
 
 MOST_MONTHS = 24
-"""Most months that lines may have been measured before the pages that are replayed over them."""
+"""Most months by which lines may be older than the pages."""
 
 
 def is_stale(measured: str, month: str) -> bool:
-    """Return whether what was measured in a month, or in a year (then its January), is too old for pages of
-    `month`.
+    """Return whether what a month or year (its January) measured is too old for pages of `month`.
 
     >>> is_stale("2024-11", "2026-11"), is_stale("2024-10", "2026-11"), is_stale("2010", "2026-11")
     (False, True, True)

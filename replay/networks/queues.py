@@ -12,10 +12,9 @@ from pathlib import Path
 from replay.networks.profiles import FRAME_BYTES, Profile
 
 PUBLISHED = Path(__file__).with_name("published")
-"""Folder of the published tables (docs/sources.md)."""
 
 MOST_BYTES = 16_000_000
-"""Largest queue: the receive window of a connection in the lab."""
+"""Largest queue: a connection's receive window in the lab."""
 
 PERCENTS = (10, 30, 50, 70, 90)
 """Percentiles of a class that stand for a fifth of its lines each."""
@@ -28,8 +27,7 @@ CODEL_TARGET_US, CODEL_INTERVAL_US = 5_000, 100_000
 
 
 def codel_target_us(down_bps: int) -> int:
-    """Return CoDel's target over a bottleneck: one and a half full packets where that is longer than the
-    default, as CAKE does.
+    """Return CoDel's target: one and a half full packets where that is longer than the default, as in CAKE.
 
     >>> codel_target_us(12_000_000), codel_target_us(1_000_000)
     (5000, 18168)
@@ -39,7 +37,6 @@ def codel_target_us(down_bps: int) -> int:
 
 @functools.cache
 def read_depths() -> dict[tuple[str, str], tuple[float, ...]]:
-    """Return the depths in milliseconds at PERCENTS by variant and class of rate."""
     with (PUBLISHED / "queues_ms.csv").open(encoding="utf-8", newline="") as file:
         return {
             (row["variant"], row["rate_mbps"]): tuple(float(row[f"p{percent}_ms"]) for percent in PERCENTS)
@@ -48,7 +45,7 @@ def read_depths() -> dict[tuple[str, str], tuple[float, ...]]:
 
 
 def rate_class(down_bps: int) -> str:
-    """Return the class of a rate in the published table.
+    """Return the class of a rate.
 
     >>> rate_class(5_999_000), rate_class(6_000_000), rate_class(25_000_000), rate_class(25_001_000)
     ('<6', '6-25', '6-25', '>25')
@@ -58,17 +55,16 @@ def rate_class(down_bps: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedQueues:
-    """One reading of the published queues, which gives every network the queue of its rate and place."""
+    """One reading of the published queues: the queue of a rate and place."""
 
     id: str
     variant: str = "default"
-    """Column of the table: default, low or high."""
     least_packets: int = LEAST_PACKETS
     fq_codel_share: float = 0.0
     """Share of the lines that have FQ-CoDel, whatever their depth."""
 
     def bytes(self, down_bps: int, place: float) -> int:
-        """Return the size of the queue at a cumulative share of its class, from the shallowest.
+        """Return the queue at a cumulative share of its class, from the shallowest.
 
         >>> QUEUES["default"].bytes(100_000_000, 0.5), QUEUES["default"].bytes(300_000, 0.0) // FRAME_BYTES
         (550000, 20)
@@ -77,7 +73,7 @@ class PublishedQueues:
         return min(max(round(depth_ms * down_bps / 8e3), self.least_packets * FRAME_BYTES), MOST_BYTES)
 
     def over(self, profile: Profile) -> Profile:
-        """Return the network with its queue of this reading; a network without a place keeps its own."""
+        """Return the network with its queue; one without a place keeps its own."""
         if profile.queue_place is None:
             return profile
         has_fq_codel = profile.queue_place * len(PERCENTS) % 1 < self.fq_codel_share
@@ -88,7 +84,6 @@ class PublishedQueues:
         )
 
     def __str__(self) -> str:
-        """The value of the column `queue`."""
         return self.id
 
 
@@ -103,4 +98,3 @@ QUEUES = {
         PublishedQueues(id="fq-codel-25", fq_codel_share=0.25),
     )
 }
-"""Readings by id: the default, which every drawn network has from the start, and the arms."""

@@ -11,18 +11,15 @@ from replay.networks.profiles import Population, Profile
 
 
 def slowness_ms(network: Profile) -> float:
-    """Return the milliseconds of ROUND_TRIPS and of PAGE_BYTES at the full rate: the order from fast to
-    slow."""
+    """Return the milliseconds of ROUND_TRIPS and of PAGE_BYTES, by which networks are ordered."""
     return ROUND_TRIPS * network.rtt_us / 1e3 + 8e3 * PAGE_BYTES / network.down_bps
 
 
 def choose_representatives(whole: CsvPopulation, count: int) -> CsvPopulation:
-    """Return `count` networks of a population (two at least), each with the weight of the group that it
-    stands for.
+    """Return `count` networks (two at least), each with the weight of the group that it stands for.
 
     Slow and other networks are grouped apart, each by `slowness_ms` into groups of about equal weight; the
-    network in the middle of a group's weight stands for it. A population of at most `count` networks is
-    returned as it is.
+    one in the middle of a group's weight stands for it. A population of at most `count` is returned as it is.
     """
     if len(whole.profiles) <= count:
         return whole
@@ -48,8 +45,7 @@ def choose_representatives(whole: CsvPopulation, count: int) -> CsvPopulation:
 
 
 def groups(whole: CsvPopulation, count: int) -> dict[str, list[Profile]]:
-    """Return the networks that each of `count` representatives stands for, by its id; each for itself in a
-    population of at most `count`."""
+    """Return the networks that each representative stands for, by its id."""
     if len(whole.profiles) <= count:
         return {profile.id: [profile] for profile in whole.profiles}
     average, slow = whole.populations
@@ -70,7 +66,7 @@ def groups(whole: CsvPopulation, count: int) -> dict[str, list[Profile]]:
 
 
 def cut_groups(networks: Sequence[Profile], shares: Sequence[float], count: int) -> Iterator[list[Profile]]:
-    """Cut ordered networks into at most `count` groups of about equal weight; none is empty."""
+    """Cut ordered networks into at most `count` groups of about equal weight."""
     groups: dict[int, list[Profile]] = {}
     for network, place in zip(networks, middles(shares), strict=True):
         groups.setdefault(int(place * count), []).append(network)
@@ -78,7 +74,6 @@ def cut_groups(networks: Sequence[Profile], shares: Sequence[float], count: int)
 
 
 def middle(networks: Sequence[Profile], shares: Sequence[float]) -> str:
-    """Return the id of the network in the middle of the weight."""
     places = middles(shares)
     return min(zip(networks, places, strict=True), key=lambda pair: abs(pair[1] - 0.5))[0].id
 

@@ -19,10 +19,9 @@ from storage.staging import put_file_in_place
 BUNDLED = Path(__file__).with_name("stored")
 
 CURRENT = "mlab-2025-10"
-"""The bundled population that an annual report rests on by default."""
+"""The bundled population of annual reports."""
 
 CHECKSUM = "facts_sha256"
-"""Key of the JSON file under which the checksum of its other facts stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +33,10 @@ class StoredPopulation:
     """Month of its oldest source, as YYYY-MM."""
     source: str
     sha256: str
-    """Checksum of the CSV file."""
     networks: int
     parameters: Mapping[str, Any]
     percentiles: Mapping[str, Any]
-    """Percentiles of bandwidth and round trip: the source's, and the sample's own."""
+    """The source's percentiles of bandwidth and round trip, and the sample's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,20 +44,15 @@ class NewPopulation(StoredPopulation):
     """A population that is not stored yet."""
 
     content: str
-    """The CSV file."""
 
 
 def new_population(content: str, **facts: Any) -> NewPopulation:  # noqa: ANN401  # fields of StoredPopulation
-    """Return a population of a CSV file's content with the facts that do not follow from it."""
     sha256, networks = hashlib.sha256(content.encode()).hexdigest(), content.count("\n") - 1
     return NewPopulation(sha256=sha256, networks=networks, content=content, **facts)
 
 
 def store(folder: Path, new: NewPopulation) -> StoredPopulation:
-    """Store a population, each file whole or not at all.
-
-    PopulationError if its id is stored with other networks.
-    """
+    """Store a population, whole; PopulationError if its id has other networks."""
     path, stored_facts = folder / f"{new.id}.csv", _find_facts(folder, new.id)
     if stored_facts is not None and stored_facts.sha256 != new.sha256:
         where = _place(folder, new.id)
@@ -77,22 +70,20 @@ def store(folder: Path, new: NewPopulation) -> StoredPopulation:
 
 
 def list_stored(folder: Path) -> list[StoredPopulation]:
-    """Return the facts of the bundled populations and of those in a folder, by id. Raises PopulationError."""
+    """Return the bundled populations and a folder's, by id; PopulationError."""
     files = {path.stem: path for place in (folder, BUNDLED) for path in place.glob("*.json")}
     return [_facts(files[name]) for name in sorted(files)]
 
 
 def find_population(folder: Path, name: str) -> CsvPopulation:
-    """Read a stored population by its id; PopulationError if there is none, or if it contradicts its
-    checksums."""
+    """Read a stored population; PopulationError if there is none, or it contradicts its checksums."""
     return _read(_place(folder, name), facts_of(folder, name))
 
 
 def check_population(folder: Path, name: str) -> CsvPopulation:
-    """Read the population whose files lie in `folder` itself.
+    """Read the population in `folder` itself.
 
-    Raises PopulationError if it contradicts its checksums, or if a bundled population of other content has
-    its id.
+    PopulationError if it contradicts its checksums, or if a bundled one of other content has its id.
     """
     facts = _facts(folder / f"{name}.json")
     population = _read(folder, facts)
@@ -105,7 +96,6 @@ def check_population(folder: Path, name: str) -> CsvPopulation:
 
 
 def _read(folder: Path, facts: StoredPopulation) -> CsvPopulation:
-    """Return the population of the files in `folder`, compared with its facts."""
     name, path = facts.id, folder / f"{facts.id}.csv"
     again = (
         f"remove {name}.csv and {name}.json, and make the population again (`firstflight population fetch`)"
@@ -120,7 +110,7 @@ def _read(folder: Path, facts: StoredPopulation) -> CsvPopulation:
 
 
 def facts_of(folder: Path, name: str) -> StoredPopulation:
-    """Return the facts of a stored population by its id; PopulationError if there is none."""
+    """Return a stored population's facts; PopulationError if there is none of that id."""
     if (facts := _find_facts(folder, name)) is None:
         ids = {path.stem for place in (folder, BUNDLED) for path in place.glob("*.json")}
         raise PopulationError(f"no stored population or file {name!r}; stored are {', '.join(sorted(ids))}")
@@ -132,7 +122,7 @@ def _place(folder: Path, name: str) -> Path:
 
 
 def _find_facts(folder: Path, name: str) -> StoredPopulation | None:
-    """Return the facts of one population, whatever state the others are in; None if there is none."""
+    """Return one population's facts, whatever state others are in."""
     path = _place(folder, name) / f"{name}.json"
     return _facts(path) if ID.fullmatch(name) and path.is_file() else None
 

@@ -33,16 +33,13 @@ MIDDLE_KB = (30, 50, 75, 100, 130, 160)
 """Upload sizes with a gain in the paper's static cases."""
 
 RESPONSE_BYTES = 200
-"""Size of the response, which holds a URL."""
 
 SEEDS = 40
-"""Seeds of each upload with loss."""
 
 CONGESTION_CONTROL = "cubic"
 
 
 def run(lab: Lab) -> Reproduction:
-    """Compute equation 6, and measure the uploads of all four cases."""
     rounds = equation_rows()
     gains = {case: gains_of(lab, case) for case in CASES}
     summary = summarise(gains)
@@ -57,7 +54,6 @@ def run(lab: Lab) -> Reproduction:
 
 
 Gains: TypeAlias = "Mapping[str, Mapping[int, float]]"
-"""Share of the mean time that IW 30 saves, by case and size in KB."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +66,6 @@ class Summary:
 
 
 def summarise(gains: Gains) -> tuple[Summary, Summary, Summary]:
-    """Return the three gains that the paper prints."""
     published: dict[str, float] = ORACLE["gain"]
     return (
         Summary(
@@ -92,7 +87,6 @@ def summarise(gains: Gains) -> tuple[Summary, Summary, Summary]:
 
 
 def gain_rows(summary: Iterable[Summary], gains: Gains) -> Iterator[ComparedValue]:
-    """Yield the summary beside the paper's, then the gain of each upload."""
     for line in summary:
         yield ComparedValue(
             what=f"{line.what}: time saved by IW 30",
@@ -114,7 +108,7 @@ def gain_rows(summary: Iterable[Summary], gains: Gains) -> Iterator[ComparedValu
 def criteria(
     rounds: Sequence[ComparedValue], summary: tuple[Summary, Summary, Summary], gains: Gains
 ) -> Iterator[Criterion]:
-    """Yield exact rounds, gains within a factor of two, and the order of the cases."""
+    """Yield exact rounds, gains within a factor of two, and the order of cases."""
     differing = sum(row.ours != row.published for row in rounds)
     yield at_most("rounds of equation 6 that differ", differing, 0)
     losing = sum(gains[case][size] < 0 for case in STATIC for size in MIDDLE_KB)
@@ -128,7 +122,6 @@ def criteria(
 
 
 def equation_rows() -> list[ComparedValue]:
-    """Return the rounds of equation 6 as published and by our arithmetic."""
     return [
         ComparedValue(
             what=f"eq. 6: {example.get('segments') or example['bytes']:,} "
@@ -142,7 +135,6 @@ def equation_rows() -> list[ComparedValue]:
 
 
 def network(case: str) -> Profile:
-    """Return the network of a case."""
     return profile(f"baidu-{case}")
 
 

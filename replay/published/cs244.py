@@ -22,7 +22,7 @@ from replay.runs.policy import Policy
 from replay.runs.races import Race, download, race
 
 CELLS = ORACLES / "cs244_2017_cells.csv"
-"""Medians of the published raw run in seconds, without the first sample of each configuration."""
+"""Medians of the published run in seconds, without each configuration's first sample."""
 
 SOURCE = (
     "Colbran, CS244 '17: An Argument for Increasing TCP's Initial Congestion Window (reproduction, 2017), "
@@ -30,10 +30,10 @@ SOURCE = (
 )
 
 HEADER_BYTES = 190
-"""Approximate header size of its server's replies."""
+"""Approximate, of its server's replies."""
 
 REQUEST_BYTES = 90
-"""Approximate size of curl's request."""
+"""Approximate, of curl."""
 
 WINDOWS = (3, 10)
 SEGMENT_BYTES = 1500
@@ -50,16 +50,17 @@ LARGEST = 0.15
 """Relative difference above which a cell needs an explanation."""
 
 LARGEST_POINTS = 3.0
-"""Percentage points within which a gain needs none:
-what the median error that is allowed to times can make of a ratio of two."""
+"""Percentage points that need no explanation: what the median error of times can make of a ratio."""
 
 UNSHAPED_PACKETS = 2
-"""Packets that Mininet's HTB lets pass unshaped: with a cburst of 1,600 B the second still finds tokens,
-the third none."""
+"""Packets that pass Mininet's HTB unshaped: with a cburst of 1,600 B the second still finds tokens, the third
+none.
+"""
 
 KERNEL_MS = 5.0
-"""Time that the rerun's real-time kernel adds to a round trip: 0.151 s for two of 70 ms at 200 Mbps,
-and so in all such cells."""
+"""What the rerun's real-time kernel adds to a round trip: 0.151 s for two of 70 ms at 200 Mbps, and so in all
+such cells.
+"""
 
 HYSTART_LOW_WINDOW = 16
 """Window from which CUBIC's HyStart may end slow start (hystart_low_window)."""
@@ -74,7 +75,6 @@ PANELS = {
     "bdp": "Fig 5, BDP, bytes",
     "iw": "Search page by initial window",
 }
-"""Titles of the experiments' panels."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,21 +82,17 @@ class PublishedCell:
     """A cell of the raw run: one file over one network at one window."""
 
     experiment: str
-    """The panel, one of PANELS."""
     file: Race
     what: str
     seconds: float
     x: str
-    """Place on the axis of the experiment's panel."""
 
     @property
     def iw(self) -> int:
-        """The initial window."""
         return self.file.flows[0].policy.window
 
 
 def run(lab: Lab) -> Reproduction:
-    """Measure all cells of the raw run with both shapers."""
     cells = read_cells()
     rows: list[ComparedValue] = []
     criteria: list[Criterion] = []
@@ -124,14 +120,12 @@ def run(lab: Lab) -> Reproduction:
 
 
 def network(kbps: float, rtt_ms: float) -> Profile:
-    """Return a symmetric network between two hosts."""
     name = f"cs244-{kbps:g}kbps-{rtt_ms:g}ms"
     bps, rtt_us = round(kbps * 1000), round(rtt_ms * 1000)
     return symmetric(name, bps=bps, rtt_us=rtt_us, source=SOURCE, queue_bytes=QUEUE_BYTES)
 
 
 def file_of(kbps: float, rtt_ms: float, iw: int, size_bytes: int) -> Race:
-    """Return the download of one file."""
     return download(
         network(kbps, rtt_ms),
         policy=Policy(iw),
@@ -141,13 +135,11 @@ def file_of(kbps: float, rtt_ms: float, iw: int, size_bytes: int) -> Race:
 
 
 def read_cells() -> list[PublishedCell]:
-    """Return all cells of the raw run, in the order of its networks."""
     with CELLS.open(encoding="utf-8", newline="") as file:
         return [read_cell(row) for row in csv.DictReader(file)]
 
 
 def read_cell(row: Mapping[str, str]) -> PublishedCell:
-    """Return a cell from a row of the file."""
     kbps, rtt_ms, size_bytes = float(row["bw_kbps"]), float(row["rtt_ms"]), int(row["bytes"])
     xs = {
         "segments": f"{size_bytes // SEGMENT_BYTES}",
@@ -166,15 +158,15 @@ def read_cell(row: Mapping[str, str]) -> PublishedCell:
 
 
 def whole_grid() -> list[list[Race]]:
-    """Return the files of each of the 60 configurations that the rerun's figures show."""
     shown = [cell for cell in read_cells() if cell.experiment != "iw"]
     grouped = itertools.groupby(shown, key=lambda cell: (cell.experiment, cell.x, cell.iw))
     return [[cell.file for cell in files] for _, files in grouped]
 
 
 def check_gains(cells: Sequence[PublishedCell], times_by_shaper: Mapping[str, Sequence[float]]) -> Criterion:
-    """Return the criterion that one shaper gives each gain of the figures, as measured or with an effect of
-    the rerun's machine."""
+    """Return the criterion that a shaper gives each gain, as measured or with an effect of the rerun's
+    machine.
+    """
     shown = [place for place, cell in enumerate(cells) if cell.experiment != "iw"]
     files = [cells[place].file for place in shown]
     trials = [
@@ -193,7 +185,7 @@ def check_gains(cells: Sequence[PublishedCell], times_by_shaper: Mapping[str, Se
 
 
 def totals(cells: Sequence[PublishedCell], seconds: Sequence[float]) -> dict[tuple[str, str], list[float]]:
-    """Return the total times at each window, the smallest first, by experiment and place on its axis."""
+    """Return the total times at each window, in order, by experiment and place."""
     by_place: dict[tuple[str, str], dict[int, float]] = {}
     for cell, time in zip(cells, seconds, strict=True):
         by_window = by_place.setdefault((cell.experiment, cell.x), {})
@@ -204,8 +196,7 @@ def totals(cells: Sequence[PublishedCell], seconds: Sequence[float]) -> dict[tup
 def figure_rows(
     cells: Sequence[PublishedCell], ours_rows: Sequence[ComparedValue], shaper: str
 ) -> Iterator[ComparedValue]:
-    """Yield the gains of the rerun's figures, total time at IW 3 over total time at IW 10 less 1,
-    and the totals by window."""
+    """Yield the rerun's gains, total time at IW 3 over that at IW 10 less 1, and the totals."""
     theirs = totals(cells, [cell.seconds for cell in cells])
     for (experiment, x), both in totals(cells, [row.ours for row in ours_rows]).items():
         if experiment == "iw":
@@ -235,24 +226,22 @@ class Explanation:
 
     what: str
     predict: Callable[[Race, float], float | None]
-    """Time in seconds with the effect, from the download and our time without it;
-    None where the effect cannot be."""
+    """Time in seconds with the effect, from the download and our time without it; None where it cannot be."""
 
 
 def without_two_packets(file: Race, ours: float) -> float:
-    """Return our time less what two full packets take at the bottleneck."""
+    """Return our time less two full packets at the bottleneck."""
     return ours - UNSHAPED_PACKETS * FRAME_BYTES * 8 / file.profile.down_bps
 
 
 def with_a_real_kernel(file: Race, ours: float) -> float:
-    """Return our time with 5 ms more for the handshake and for each flight."""
+    """Return our time with 5 ms more for the handshake and each flight."""
     (flow,) = file.flows
     return ours + (1 + linux_flights(flow.response_bytes, iw=flow.policy.window)) * KERNEL_MS / 1e3
 
 
 def with_an_early_end_of_slow_start(file: Race, _ours: float) -> float | None:
-    """Return the time by arithmetic, if slow start ends at the first window of HyStart's and CUBIC grows from
-    there.
+    """Return the time if slow start ends at HyStart's first window and CUBIC grows from there.
 
     None from IW 10 on, and where a flight fills the round trip: its times show no such end there.
     """
@@ -272,8 +261,7 @@ def with_an_early_end_of_slow_start(file: Race, _ours: float) -> float | None:
 
 
 def cubic_windows(iw: int, rtt_s: float) -> Iterator[int]:
-    """Yield the window of each flight: doubled up to HyStart's,
-    then CUBIC's from an origin at that window."""
+    """Yield each flight's window: doubled up to HyStart's, then CUBIC's from that origin."""
     window = iw
     while window < HYSTART_LOW_WINDOW:
         yield window
@@ -294,14 +282,13 @@ EXPLANATIONS = {
         Explanation("its slow start ended early", with_an_early_end_of_slow_start),
     ),
 }
-"""Effects by our shaper: only netem's own rate lacks HTB's unshaped packets."""
+"""Effects by our shaper: netem's own rate lacks HTB's unshaped packets."""
 
 
 def explain(
     files: Sequence[Race], measured: Sequence[ComparedValue], shaper: str, name: str
 ) -> tuple[list[ComparedValue], Criterion]:
-    """Return a row for each cell beyond LARGEST that an effect explains, and the criterion that it is all of
-    them."""
+    """Return a row for each cell beyond LARGEST that an effect explains, and the criterion that all are."""
     rows, unexplained = [], 0
     for file, row in zip(files, measured, strict=True):
         if row.difference is None or abs(row.difference) <= LARGEST:
@@ -322,7 +309,6 @@ def explain(
 
 
 def possible_times(files: Sequence[Race], ours: Sequence[float], shaper: str) -> Iterator[list[float]]:
-    """Yield our times, and those with each effect wherever it can be."""
     yield list(ours)
     for effect in EXPLANATIONS[shaper]:
         predicted = [effect.predict(file, seconds) for file, seconds in zip(files, ours, strict=True)]
@@ -330,7 +316,7 @@ def possible_times(files: Sequence[Race], ours: Sequence[float], shaper: str) ->
 
 
 def gain_criterion(published: Sequence[float], trials: Sequence[Sequence[float]]) -> Criterion:
-    """Return the criterion that each published gain is near one of its `trials`, in percent.
+    """Return the criterion that each gain is near one of its `trials`, in percent.
 
     >>> gain_criterion([0.6, 29.4, 42.2], [[0.1, 40.0, 22.0], [0.5, 28.6, 21.0]]).measured
     1
@@ -348,6 +334,5 @@ def gain_criterion(published: Sequence[float], trials: Sequence[Sequence[float]]
 
 
 def difference(row: ComparedValue) -> float:
-    """Return the absolute relative difference of a row that has one."""
     assert row.difference is not None
     return abs(row.difference)

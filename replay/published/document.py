@@ -17,13 +17,10 @@ REPRODUCTIONS: dict[str, Callable[[Lab], Reproduction]] = {
     "linkedin-2016": linkedin.run,
     "ietf77": ietf77.run,
 }
-"""Reproductions by name, sorted by cost."""
 
 FOLDER = "reproduction"
-"""Folder of the tables, beside the page."""
 
 CHECKS = "checks.csv"
-"""The table with the checks of all results."""
 
 HEAD = """# Published results, measured again
 
@@ -36,7 +33,6 @@ values had been seen. [{checks}]({folder}/{checks}) has every check with its bou
 
 
 def document(reproductions: Sequence[Reproduction], *, commit: str, figures: Mapping[str, str]) -> str:
-    """Return the page; `figures` are paths by reproduction id."""
     lines = [
         HEAD.format(commit=commit[:12], folder=FOLDER, checks=CHECKS),
         "| result | what | verdict |",
@@ -52,7 +48,6 @@ def document(reproductions: Sequence[Reproduction], *, commit: str, figures: Map
 
 
 def tables(reproductions: Sequence[Reproduction]) -> dict[str, str]:
-    """Return the tables as CSV, by their names: the values of each result, and the checks of all."""
     checks = (
         (
             reproduction.id,
@@ -75,21 +70,18 @@ def tables(reproductions: Sequence[Reproduction]) -> dict[str, str]:
 
 
 def table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as CSV."""
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows([names, *rows])
     return written.getvalue()
 
 
 def cells(row: ComparedValue) -> tuple[str, ...]:
-    """Return a value as a row of the table; what is unknown is empty."""
     published = "" if row.published is None else f"{row.published:.5g}"
     difference = "" if row.difference is None else f"{row.difference:+.1%}"
     return row.what, row.unit, published, f"{row.ours:.5g}", difference
 
 
 def verdict(reproduction: Reproduction) -> str:
-    """Return the verdict in words, with the number of failed criteria."""
     failed = sum(not criterion.passed for criterion in reproduction.criteria)
     return (
         "reproduced"
@@ -99,7 +91,6 @@ def verdict(reproduction: Reproduction) -> str:
 
 
 def section(reproduction: Reproduction, figure: str | None) -> Iterator[str]:
-    """Yield the lines of one reproduction."""
     yield f"## `{reproduction.id}`: {reproduction.title}"
     yield ""
     yield f"**{verdict(reproduction).capitalize()}.** {reproduction.reading}"

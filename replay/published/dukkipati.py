@@ -35,10 +35,10 @@ KERNEL_CLIENTS = 60
 KERNEL_MEDIAN, KERNEL_P90 = 0.02, 0.05
 KNEE_WINDOWS = (3, 6, 10, 16, 26, 42)
 KNEE_REST = 0.1
-"""Share of the total gain that windows above the knee may add."""
+"""Share of the gain that windows above the knee may add."""
 
 TABLE_3 = read_oracle("ietf77")["search_ms"]
-"""Table 3 by data centre, as a slide of the talk prints it too."""
+"""Table 3, as a slide of the talk prints it too."""
 
 SPEARMAN = 0.8
 CONGESTION_CONTROL = "cubic"
@@ -50,12 +50,10 @@ PANELS: dict[str, tuple[str, Callable[[PublishedClient], float]]] = {
     "fig5_bdp_B": ("Fig 5, BDP, bytes", lambda client: client.bdp_bytes),
     "fig7_segments_AvgDC": ("Fig 7, segments", lambda client: client.segments),
 }
-"""Titles of the figures' panels, and the values that they bucket."""
 
 
 def run(lab: Lab) -> Reproduction:
-    """Compute panels and knee by arithmetic for the population,
-    and check the arithmetic against the kernel."""
+    """Compute panels and knee by arithmetic, and check that against the kernel."""
     clients = draw(DRAWN)
     gains = [client.search_ms(3) - client.search_ms(10) for client in clients]
     panels = [panel_results(FIGURES[panel], *by, clients, gains) for panel, by in PANELS.items()]
@@ -93,8 +91,7 @@ def panel_results(
     clients: Sequence[PublishedClient],
     gains: Sequence[float],
 ) -> tuple[list[ComparedValue], tuple[Criterion, Criterion]]:
-    """Return the rows of a figure's panel with a row for each bucket, and criteria for the signs and order of
-    the gains."""
+    """Return a panel's rows, and criteria for the signs and order of its gains."""
     buckets = group_gains(clients, gains, [bucket["bucket"] for bucket in panel], value)
     ours = [statistics.fmean(bucket) for bucket in buckets]
     published = [bucket["abs_ms"] for bucket in panel]
@@ -116,7 +113,6 @@ def panel_results(
 
 
 def table_rows(clients: Sequence[PublishedClient]) -> list[ComparedValue]:
-    """Return the gains of the mean and of quantiles of the latency, beside Table 3's."""
     published = TABLE_3[DATA_CENTER]
     before, after = (np.array([client.latency_ms(iw) for client in clients]) for iw in (3, 10))
     mean_after, mean_before = published["mean"]
@@ -137,8 +133,7 @@ def table_rows(clients: Sequence[PublishedClient]) -> list[ComparedValue]:
 
 
 def mean_rows(ours: float) -> list[ComparedValue]:
-    """Return the mean gain that each panel implies by its buckets and their shares, beside that of our
-    clients."""
+    """Return the mean gain that each panel implies, beside our clients'."""
     return [
         ComparedValue(
             what=f"{name}: mean gain of the buckets by their shares",
@@ -152,7 +147,6 @@ def mean_rows(ours: float) -> list[ComparedValue]:
 
 
 def why_figure_2_differs(means: Sequence[ComparedValue]) -> str:
-    """Return what the paper's own figures say of the mean gain from IW 3 to 10."""
     second = FIGURES["fig2_iw_latency_ms"]
     after, before = TABLE_3[DATA_CENTER]["mean"]
     implied = ", ".join(f"{row.published:.0f}" for row in means)
@@ -172,7 +166,6 @@ def group_gains(
     names: Sequence[str],
     value: Callable[[PublishedClient], float],
 ) -> list[list[float]]:
-    """Return the gains of the clients in each bucket."""
     edges = [upper_edge(name) for name in names]
     buckets: list[list[float]] = [[] for _ in edges]
     for client, gain in zip(clients, gains, strict=True):
@@ -190,7 +183,6 @@ def upper_edge(name: str) -> float:
 
 
 def kernel_rows(lab: Lab, clients: Sequence[PublishedClient]) -> list[ComparedValue]:
-    """Return the durations of searches by arithmetic and over the kernel, from the first SYN."""
     searches = [client.search(number, iw) for number, client in enumerate(clients) for iw in (3, 10)]
     times = race(lab, searches, shaper="netem", congestion_control=CONGESTION_CONTROL)
     pairs = [(client, iw) for client in clients for iw in (3, 10)]
@@ -209,7 +201,6 @@ def kernel_rows(lab: Lab, clients: Sequence[PublishedClient]) -> list[ComparedVa
 def knee(
     clients: Sequence[PublishedClient], published: Mapping[str, float]
 ) -> tuple[list[ComparedValue], Criterion]:
-    """Return the mean gains over IW 3, and the criterion that the knee is the paper's."""
     means = {iw: statistics.fmean(client.search_ms(iw) for client in clients) for iw in KNEE_WINDOWS}
     theirs = {int(iw): value for iw, value in published.items()}
     rows = [
@@ -227,7 +218,7 @@ def knee(
 
 
 def bend(means: Mapping[int, float]) -> int:
-    """Return the knee: the smallest window above which at most KNEE_REST of the total gain remains.
+    """Return the smallest window above which at most KNEE_REST of the gain remains.
 
     >>> bend({3: 490, 6: 475, 10: 468, 16: 466})
     10

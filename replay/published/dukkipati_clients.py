@@ -13,7 +13,6 @@ from replay.runs.policy import Policy
 from replay.runs.races import Race, download
 
 SEARCH = "dukkipati_2010_search_sizes.csv", "google_web_search"
-"""File and name of the curve of web search in Figure 1."""
 
 DATA_CENTER = "AvgDC"
 
@@ -26,7 +25,7 @@ SYN_FRAME_BYTES = 74
 """Frame of a SYN-ACK: Ethernet 14, IPv4 20, TCP with options 40 bytes."""
 
 UPLINK_BPS = 10_000_000
-"""Uplink fast enough that requests and acknowledgements take no time, as in the arithmetic."""
+"""Fast enough that requests and acknowledgements take no time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +38,14 @@ class PublishedClient:
 
     @property
     def down_bps(self) -> int:
-        """Downlink rate in bits per second, rounded."""
         return round(self.kbps * 1000)
 
     @property
     def rtt_us(self) -> int:
-        """Round-trip time in microseconds, rounded."""
         return round(self.rtt_ms * 1000)
 
     @property
     def bdp_bytes(self) -> float:
-        """Bandwidth-delay product."""
         return self.kbps * self.rtt_ms / 8
 
     @property
@@ -58,17 +54,15 @@ class PublishedClient:
         return segments(self.size_bytes, mss=MSS_FIG1)
 
     def search_ms(self, iw: int) -> float:
-        """Return the duration of the response on an idle network, from the earliest arrival of its first
-        byte."""
+        """Return the response's time on an idle network, from the earliest first byte."""
         return arrivals_ms(self.size_bytes, iw=iw, rtt_us=self.rtt_us, down_bps=self.down_bps)[-1]
 
     def latency_ms(self, iw: int) -> float:
-        """Return the duration of the response from its request, without the server's own time."""
+        """Return the response's time from its request, without the server's own."""
         return self.rtt_ms + self.search_ms(iw)
 
     def from_syn_ms(self, iw: int) -> float:
-        """Return the duration from the first SYN: the search, two round trips, and the SYN-ACK's
-        serialisation."""
+        """Return the search's time from the first SYN: two round trips and the SYN-ACK more."""
         return 2 * self.rtt_ms + SYN_FRAME_BYTES * 8e3 / self.down_bps + self.search_ms(iw)
 
     def network(self, name: str, up_bps: int) -> Profile:
@@ -82,13 +76,12 @@ class PublishedClient:
         )
 
     def search(self, number: int, iw: int) -> Race:
-        """Return the search as a download over the client's network."""
         where = self.network(f"client-{number}", max(self.down_bps, UPLINK_BPS))
         return download(where, policy=Policy(iw), request_bytes=REQUEST_BYTES, response_bytes=self.size_bytes)
 
 
 def draw(count: int, *, data_center: str = DATA_CENTER) -> list[PublishedClient]:
-    """Draw clients of a population, the same ones every time."""
+    """Draw clients, the same every time."""
     generator = random.Random(SEED)  # noqa: S311  # a sample, not a secret
     normal = NormalDist()
     shares, sizes = size_curve(*SEARCH)
@@ -109,5 +102,5 @@ def draw(count: int, *, data_center: str = DATA_CENTER) -> list[PublishedClient]
 
 @functools.cache
 def size_curve(file: str, curve: str) -> Curve:
-    """Return the cumulative shares and the sizes in bytes of a curve in Figure 1."""
+    """Return cumulative shares and bytes of a curve in Figure 1."""
     return read_curve(ORACLES / file, "bytes", curve=curve)

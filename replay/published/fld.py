@@ -34,14 +34,15 @@ IW = 10
 QUEUE_BYTES = 20 * FRAME_BYTES
 REQUEST_BYTES = 100
 FIRST_BURST_S, APART_S = 5.0, 7.0
-"""Start of the first burst and interval of the bursts at 10 Mbps, longer in proportion at lower rates. Our
-choice: the slides' axes are not readable. Reno's last burst takes 6.2 s."""
+"""First burst and interval at 10 Mbps, longer in proportion at lower rates. Our choice: the slides' axes are
+not readable. Reno's last burst takes 6.2 s.
+"""
 
 BACKGROUND_BYTES = {1: 45_000_000, 3: 15_000_000}
-"""Size of each background flow by their number; they take about 40 s at 10 Mbps, as in the slides."""
+"""By number of flows; they take about 40 s at 10 Mbps, as in the slides."""
 
 REPEATS = 20
-"""Runs, each with bursts 0.25 s later: RED drops at random, so a single run varies."""
+"""Runs, each with bursts 0.25 s later: RED drops at random."""
 
 CONTROLS = ("fld", "reno")
 LEAST_RATIO, MOST_DELAY = 1.5, 0.055
@@ -49,26 +50,23 @@ LEAST_RATIO, MOST_DELAY = 1.5, 0.055
 
 
 def network(name: str, mbps: float, delay_ms: float) -> Profile:
-    """Return a bottleneck with the slides' one-way delay."""
     bps, rtt_us = round(mbps * 1e6), round(2e3 * delay_ms)
     return symmetric(name, bps=bps, rtt_us=rtt_us, source=ORACLE["source"], queue_bytes=QUEUE_BYTES)
 
 
 WAN, MOBILE = network("wan", 10, 15), network("mobile", 2, 50)
 COUNTS = (1, 3)
-"""Numbers of background flows."""
 
 FEW_REPEATS = 5
-"""Number of runs with which this reproduction was first made; its verdict was another one."""
+"""Runs of this reproduction as first made, whose verdict was another."""
 
 DRAWS = 10_000
 
 Outcomes: TypeAlias = "dict[str, list[RaceOutcome]]"
-"""Races by congestion control of the bursts; those at the same place have the same seed and starts."""
+"""By the bursts' congestion control; at the same place they share seed and starts."""
 
 
 def run(lab: Lab) -> Reproduction:
-    """Measure both networks with one and three background flows and bursts of both kinds."""
     raced = {(where, count): race_controls(lab, where, count) for where in (WAN, MOBILE) for count in COUNTS}
     rows = [row for (where, count), outcomes in raced.items() for row in case_rows(where, count, outcomes)]
     ratios = [row.ours for row in rows if row.unit == "x" and row.what.startswith("wan")]
@@ -91,7 +89,6 @@ def run(lab: Lab) -> Reproduction:
 
 
 def slower(ratios: Sequence[float]) -> int:
-    """Return the number of ratios that are no gains."""
     return sum(ratio <= 1 for ratio in ratios)
 
 
@@ -101,15 +98,14 @@ class RatioInterval:
 
     low: float
     high: float
-    """Bounds of the 95 % interval with all runs."""
+    """95 % interval with all runs."""
     few_low: float
     few_high: float
-    """Bounds of the 95 % interval with FEW_REPEATS runs."""
+    """95 % interval with FEW_REPEATS runs."""
     few_below: float
-    """Share of draws of FEW_REPEATS runs whose median ratio is below LEAST_RATIO."""
+    """Share of draws of FEW_REPEATS runs below LEAST_RATIO."""
 
     def rows(self) -> Iterator[ComparedValue]:
-        """Yield both intervals."""
         for repeats, low, high in (
             (REPEATS, self.low, self.high),
             (FEW_REPEATS, self.few_low, self.few_high),
@@ -120,7 +116,6 @@ class RatioInterval:
                 )
 
     def sentence(self, median: float) -> str:
-        """Return how far the verdict hangs on the number of runs."""
         settled = "settle" if self.low >= LEAST_RATIO or self.high < LEAST_RATIO else "do not settle"
         return (
             "RED drops by chance, and the check that decides is the median ratio of the times: "
@@ -132,7 +127,6 @@ class RatioInterval:
 
 
 def interval(raced: Mapping[int, Outcomes]) -> RatioInterval:
-    """Return the interval of the median ratio, by the number of background flows."""
     generator = np.random.default_rng(2012)
     low, high = np.quantile(draw_medians(raced, REPEATS, generator), [0.025, 0.975])
     few = draw_medians(raced, FEW_REPEATS, generator)
@@ -149,8 +143,7 @@ def interval(raced: Mapping[int, Outcomes]) -> RatioInterval:
 def draw_medians(
     raced: Mapping[int, Outcomes], runs: int, generator: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Return the median ratio of all bursts in each of DRAWS draws of so many runs; a run is drawn with both
-    kinds of bursts."""
+    """Return the median ratio in each of DRAWS draws of so many runs, each with both kinds of bursts."""
     ratios = []
     for count, outcomes in raced.items():
         fld, reno = (
@@ -164,12 +157,10 @@ def draw_medians(
 
 
 def race_controls(lab: Lab, where: Profile, count: int, *, repeats: int = REPEATS) -> Outcomes:
-    """Run the races of both kinds of bursts."""
     return {control: race_all(lab, where, count, control, repeats) for control in CONTROLS}
 
 
 def case_rows(where: Profile, count: int, outcomes: Outcomes) -> Iterator[ComparedValue]:
-    """Yield durations of both kinds of bursts, and the delay of the background flows."""
     fld, reno = (mean_seconds(outcomes[control]) for control in CONTROLS)
     published = PUBLISHED[count] if where is WAN else {"fld_s": [None] * 4, "reno_s": [None] * 4}
     label = f"{where.id}, {count} background"
@@ -200,7 +191,7 @@ def case_rows(where: Profile, count: int, outcomes: Outcomes) -> Iterator[Compar
 
 
 def race_all(lab: Lab, where: Profile, count: int, control: str, repeats: int) -> list[RaceOutcome]:
-    """Run the same bursts `repeats` times, each run a little later and with its own seed."""
+    """Run the bursts `repeats` times, each a little later and with its own seed."""
     slowness = WAN.down_bps / where.down_bps
     races = []
     for repeat in range(repeats):
@@ -214,7 +205,6 @@ def race_all(lab: Lab, where: Profile, count: int, control: str, repeats: int) -
 
 
 def flow(begins_s: float, size: int, control: str) -> Flow:
-    """Return a download with its own congestion control."""
     return Flow(
         policy=Policy(IW),
         request_bytes=REQUEST_BYTES,
@@ -225,7 +215,6 @@ def flow(begins_s: float, size: int, control: str) -> Flow:
 
 
 def mean_seconds(races: Sequence[RaceOutcome]) -> list[float]:
-    """Return the mean duration of each flow over the runs, in seconds."""
     return [
         statistics.fmean(outcome.flows[at].seconds for outcome in races) for at in range(len(races[0].flows))
     ]

@@ -33,12 +33,10 @@ from replay.runs.run import replay
 
 ORACLE = read_oracle("ietf77")
 APPLICATIONS = tuple(itertools.product(RHOS, ("search", "maps")))
-"""Data centres and applications."""
 
 CLIENTS = 150
 LONGEST_RTT_MS = 900.0
-"""Longest RTT of a client. Beyond it, Linux's first timer of one second
-fires before the answer can arrive."""
+"""Longest RTT: beyond it, Linux's first timer of one second fires before the answer."""
 
 WINDOWS = (3, 10)
 HOSTS, CONNECTIONS, TILES, TILE_BYTES = 2, 6, 24, 14_000
@@ -54,17 +52,14 @@ class Measured:
     """The outcome of an application at one data centre and window."""
 
     milliseconds: tuple[float, ...]
-    """Latency by client; the clients are the same at every window."""
     retransmitted_pct: float
     refused: int
 
 
 Results: TypeAlias = "dict[tuple[str, str, int], Measured]"
-"""Outcomes by data centre, application and window."""
 
 
 def run(lab: Lab) -> Reproduction:
-    """Measure search and Maps over both populations, and flows at IW 3 beside flows at either window."""
     results = {
         (center, name, iw): outcome
         for center, name in APPLICATIONS
@@ -128,7 +123,6 @@ def criteria(results: Results) -> Iterator[Criterion]:
 
 
 def both_windows(lab: Lab, center: str, name: str, count: int) -> dict[int, Measured]:
-    """Measure an application over a population at both windows."""
     clients = [client for client in draw(2 * count, data_center=center) if client.rtt_ms <= LONGEST_RTT_MS][
         :count
     ]
@@ -159,7 +153,7 @@ def both_windows(lab: Lab, center: str, name: str, count: int) -> dict[int, Meas
 
 
 def recipe(name: str, client: PublishedClient, number: int) -> Recipe:
-    """Return the page of a client: all responses requested at once, over HTTP/1.1 without TLS."""
+    """Return a client's page: all responses at once, over HTTP/1.1 without TLS."""
     maps = name == "maps"
     sizes = [TILE_BYTES] * TILES if maps else [client.size_bytes]
     hosts = HOSTS if maps else 1
@@ -176,30 +170,26 @@ def recipe(name: str, client: PublishedClient, number: int) -> Recipe:
 
 
 def network(center: str, client: PublishedClient, number: int) -> Profile:
-    """Return the network of a client."""
     return client.network(f"{center}-{number}", max(client.down_bps // 4, LEAST_UP_BPS))
 
 
 def published_latencies(center: str, name: str) -> Iterator[tuple[int, float, float]]:
-    """Yield each quantile that the talk prints, with the latency in ms at IW 10 and at IW 3."""
+    """Yield each printed quantile with the latency in ms at IW 10 and IW 3."""
     theirs = ORACLE[f"{name}_ms"][center]
     yield from zip(theirs["quantiles"], theirs["exp"], theirs["base"], strict=True)
 
 
 def gain_ms(results: Results, center: str, name: str, share: int) -> float:
-    """Return the gain of IW 10 over IW 3 at a quantile of the latency."""
     base, exp = (np.percentile(results[center, name, iw].milliseconds, share) for iw in WINDOWS)
     return float(base - exp)
 
 
 def gain(results: Results, center: str, name: str, share: int) -> float:
-    """Return the gain of IW 10 over IW 3 at a quantile of the latency, in percent."""
     base, exp = (np.percentile(results[center, name, iw].milliseconds, share) for iw in WINDOWS)
     return float(100 * (base - exp) / base)
 
 
 def table_rows(results: Results) -> Iterator[ComparedValue]:
-    """Yield gains and retransmissions beside those of the slides."""
     for center, name in APPLICATIONS:
         for share, exp, base in published_latencies(center, name):
             yield ComparedValue(
@@ -233,8 +223,7 @@ def table_rows(results: Results) -> Iterator[ComparedValue]:
 
 
 def competing_rows(lab: Lab) -> Sequence[ComparedValue]:
-    """Return the short flows at IW 3 beside flows at either window, through the queue of the median
-    client."""
+    """Return short flows at IW 3 beside either window, through the median client's queue."""
     where = network("AvgDC", PublishedClient(kbps=1200, rtt_ms=70, size_bytes=SHORT_BYTES), 0)
 
     def flow(iw: int, begins_s: float) -> Flow:

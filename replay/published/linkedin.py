@@ -34,17 +34,17 @@ CANDIDATES: tuple[str, ...] = tuple(ORACLE["candidates"])
 PUBLISHED: tuple[float, float] = tuple(ORACLE["desktop_india_content_download_gain"])
 
 LOSSES = (0.0, 0.005, 0.02)
-"""Loss rates of the grid, fixed before the run. Our choice: the article prints no network."""
+"""Loss rates, fixed before the run. Our choice: the article prints no network."""
 
 SIZES = (60_000, 300_000, 1_000_000)
-"""Sizes of a base page, of a page's HTTP/2 connection, and of a heavy page. Our choice."""
+"""Bytes of a base page, of a page's HTTP/2 connection, and of a heavy page. Our choice."""
 
 IW, SEEDS, REQUEST_BYTES = 10, 10, 500
 REPLICATES = 2_000
 
 
 def run(lab: Lab) -> Reproduction:
-    """Measure all congestion controls over the grid, with intervals of their gains."""
+    """Measure all congestion controls over the grid."""
     times = download_times(lab, grid())
     gains = {name: gains_of(times[name], times[CONTROL]) for name in CANDIDATES}
     bounds = {name: interval(times[name], times[CONTROL]) for name in CANDIDATES}
@@ -78,7 +78,6 @@ def run(lab: Lab) -> Reproduction:
 
 
 def grid() -> list[tuple[Profile, int]]:
-    """Return all networks and sizes."""
     return [
         (long_rtt(rtt_ms, mbps, loss), size)
         for rtt_ms, mbps, loss in itertools.product(LONG_RTTS_MS, LONG_RTT_MBPS, LOSSES)
@@ -87,7 +86,7 @@ def grid() -> list[tuple[Profile, int]]:
 
 
 def download_times(lab: Lab, cells: Sequence[tuple[Profile, int]], seeds: int = SEEDS) -> dict[str, Floats]:
-    """Return the durations in seconds by congestion control, as an array of cells x seeds."""
+    """Return durations in seconds by congestion control, cells x seeds."""
     races = [
         Race(
             profile=where,
@@ -112,17 +111,15 @@ def download_times(lab: Lab, cells: Sequence[tuple[Profile, int]], seeds: int = 
 
 
 def gains_of(times: Floats, control: Floats) -> Floats:
-    """Return the share of the control's mean time that a candidate saves in each cell; the arrays end in
-    cells x seeds."""
+    """Return the share of the mean time that a candidate saves in each cell; arrays end in cells x seeds."""
     gains: Floats = 1 - times.mean(axis=-1) / control.mean(axis=-1)
     return gains
 
 
 def interval(times: Floats, control: Floats) -> tuple[float, float]:
-    """Return the bootstrap interval (95 %) of the mean gain over this grid, by resampling the seeds of each
-    cell.
+    """Return the 95 % interval of the mean gain over this grid, by resampling each cell's seeds.
 
-    A seed is drawn for both: the same seed loses the same packets, as far as they send alike.
+    A seed is drawn for both: it loses the same packets, as far as they send alike.
     """
     generator = np.random.default_rng(2016)
     cells = np.arange(len(times))[:, None]
@@ -135,7 +132,6 @@ def interval(times: Floats, control: Floats) -> tuple[float, float]:
 
 
 def by_level(gains: Floats) -> Iterator[tuple[str, float]]:
-    """Yield the mean gain of all cells at each RTT, bandwidth, loss and size."""
     levels: dict[str, list[float]] = {}
     for (where, size), gain in zip(grid(), gains, strict=True):
         for level in (
@@ -150,7 +146,6 @@ def by_level(gains: Floats) -> Iterator[tuple[str, float]]:
 
 
 def rows(gains: dict[str, Floats], bounds: dict[str, tuple[float, float]]) -> Iterator[ComparedValue]:
-    """Yield mean, interval, means by level and losses of each candidate, then the gain of each cell."""
     for name, cell_gains in gains.items():
         mean = 100 * float(cell_gains.mean())
         published = 100 * sum(PUBLISHED) / 2 if name == ORACLE["best"] else None

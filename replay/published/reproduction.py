@@ -17,7 +17,6 @@ class FigurePlace:
     panel: str
     series: str
     x: str
-    """Name on the axis, in the order of the rows."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,17 +27,14 @@ class ComparedValue:
     unit: str
     ours: float
     published: float | None = None
-    """The published value; None if the source prints none."""
     place: FigurePlace | None = None
-    """Its place in a figure; None if the value is in none."""
 
     @property
     def difference(self) -> float | None:
-        """Relative difference of our value; None if there is no published value, or it is 0."""
+        """Relative difference; None without a published value, or at 0."""
         return self.ours / self.published - 1 if self.published else None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the row as JSON, with the difference."""
         return {**dataclasses.asdict(self), "difference": self.difference}
 
 
@@ -54,21 +50,17 @@ class Criterion:
 
     @property
     def passed(self) -> bool:
-        """True if the value keeps the bound."""
         return self.measured <= self.bound if self.at_most else self.measured >= self.bound
 
     def to_dict(self) -> dict[str, object]:
-        """Return the criterion as JSON, with the outcome."""
         return {**dataclasses.asdict(self), "passed": self.passed}
 
 
 def at_most(what: str, measured: float, bound: float) -> Criterion:
-    """Return a criterion with a maximum."""
     return Criterion(what, measured, bound, at_most=True)
 
 
 def at_least(what: str, measured: float, bound: float) -> Criterion:
-    """Return a criterion with a minimum."""
     return Criterion(what, measured, bound, at_most=False)
 
 
@@ -84,11 +76,10 @@ class Reproduction:
     rows: tuple[ComparedValue, ...]
     criteria: tuple[Criterion, ...]
     reading: str
-    """A paragraph: what the comparison shows, and why it differs where it does."""
+    """A paragraph: what the comparison shows, and why it differs."""
 
     @property
     def reproduced(self) -> bool:
-        """True if there are criteria and all are met."""
         return bool(self.criteria) and all(criterion.passed for criterion in self.criteria)
 
     def to_dict(self) -> dict[str, object]:
@@ -105,17 +96,15 @@ class Reproduction:
 
 
 ORACLES = Path(__file__).with_name("oracles")
-"""Folder of the published values."""
 
 
 def read_oracle(name: str) -> dict[str, Any]:
-    """Return the published values of a file."""
     oracle: dict[str, Any] = json.loads((ORACLES / f"{name}.json").read_text(encoding="utf-8"))
     return oracle
 
 
 TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))
-"""Title, method and reading of each reproduction; names in braces stand for values."""
+"""Texts of each reproduction; names in braces stand for values."""
 
 
 def make_reproduction(
@@ -127,27 +116,25 @@ def make_reproduction(
     criteria: Iterable[Criterion],
     **values: object,
 ) -> Reproduction:
-    """Return a reproduction with its texts, whose names in braces are of `values` or of `constants`."""
+    """Return a reproduction with its texts, whose names are of `values` or of `constants`."""
     texts = {field: text.format_map({**constants, **values}) for field, text in TEXTS[name].items()}
     return Reproduction(id=name, source=source, rows=tuple(rows), criteria=tuple(criteria), **texts)
 
 
 def errors(rows: Sequence[ComparedValue]) -> list[float]:
-    """Return the absolute relative differences of the rows, ascending; rows without a published value are
-    left out."""
+    """Return absolute relative differences, ascending, where there is a published value."""
     return sorted(abs(row.difference) for row in rows if row.difference is not None)
 
 
 FACTOR = 2.0
-"""Largest factor between a published effect and ours, where it is held to in size.
+"""Largest factor between a published effect and ours.
 
 Ours, as for Baidu's gains and the back-cast.
 """
 
 
 def beyond_factor(pairs: Iterable[tuple[float, float]]) -> int:
-    """Return the number of values that differ from the published ones by more than FACTOR, or in sign; pairs
-    are ours and published.
+    """Return the values, of ours and published, that differ by more than FACTOR, or in sign.
 
     >>> beyond_factor([(10, 20), (10, 21), (40, 20), (41, 20), (-5, -6), (5, -6)])
     3
@@ -158,8 +145,7 @@ def beyond_factor(pairs: Iterable[tuple[float, float]]) -> int:
 def error_criteria(
     rows: Sequence[ComparedValue], *, what: str, median: float, p90: float
 ) -> tuple[Criterion, Criterion]:
-    """Return the criteria for the median and the 90th percentile (inclusive, linear) of the relative
-    error."""
+    """Return criteria for the median and the 90th percentile (inclusive, linear) of the relative error."""
     ascending = errors(rows)
     ninetieth = statistics.quantiles(ascending, n=10, method="inclusive")[8]
     return (
@@ -178,7 +164,7 @@ def spearman(ours: Sequence[float], published: Sequence[float]) -> float:
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """Return the ranks in ascending order from 1; equal values share their mean rank.
+    """Return ascending ranks from 1; equal values share their mean.
 
     >>> ranks([7, 3, 7])
     [2.5, 1.0, 2.5]

@@ -40,7 +40,6 @@ CONGESTION_CONTROL = "reno"
 
 
 def run(lab: Lab) -> Reproduction:
-    """Compute the table by arithmetic, and measure its transfers over the kernel."""
     arithmetic = [
         ComparedValue(
             what=f"{count} segments, IW {iw}",
@@ -66,12 +65,10 @@ def run(lab: Lab) -> Reproduction:
 
 
 def differing(rows: Sequence[ComparedValue]) -> int:
-    """Return the number of rows whose two values differ."""
     return sum(row.ours != row.published for row in rows)
 
 
 def kernel_rows(lab: Lab) -> list[ComparedValue]:
-    """Return the rounds of the kernel beside the arithmetic of its rule."""
     flights = [
         Flight(id=f"{count}-{iw}", host=FIRST_ORIGIN, iw=iw, bytes=count * MSS_TIMESTAMPS)
         for count, _, _ in TABLE

@@ -18,7 +18,7 @@ HTML_TYPES = frozenset({"document", "iframe", "frame", "object", "embed"})
 HTML_MEDIA = frozenset({"text/html", "application/xhtml+xml"})
 
 ENDS_ALONE = frozenset({"image", "font", "audio", "video", "media", "track"})
-"""Types that lead to no request when they have arrived; all others may have."""
+"""Types that lead to no request."""
 
 
 TOLD_APART_US = 50_000
@@ -35,15 +35,15 @@ class Discovery:
     place: int | None = None
     """Number of the parent's bytes, inside TLS, that must have arrived; None: all of them."""
     waits_for: int | None = None
-    """The response whose last byte must have arrived too; None: none."""
+    """The response whose last byte must have arrived too."""
     browser_delay_us: int = 0
-    """The browser's own time from then until it asks."""
+    """The browser's own time until it asks."""
 
 
 def discoveries(
     responses: Sequence[Row], connections: Mapping[int, Row], parents: Mapping[int, int | None], document: int
 ) -> dict[int, Discovery]:
-    """Return the discovery of each response in `parents`, which maps a response to the one that led to it.
+    """Return the discovery of each response in `parents`, which has the one that led to it.
 
     A response that began while its parent arrived has the place of that moment; one that began later, all
     bytes, if the parent arrived slowly enough to tell. Otherwise its place follows from the parent's type: of
@@ -76,10 +76,9 @@ def discoveries(
 def without_deadlocks(
     discovered: Mapping[int, Discovery], parents: Mapping[int, int | None], began: Mapping[int, int | None]
 ) -> dict[int, Discovery]:
-    """Return the discoveries, keeping a wait only for a response that is replayed and was requested earlier.
+    """Return the discoveries, with waits only for replayed responses that were requested earlier.
 
-    A response counts as asked for no earlier than its parents.
-    So no wait can be for a response that itself waits for this one.
+    A response counts as asked for no earlier than its parents, so that none waits for one that waits for it.
     """
     requested: dict[int | None, float] = {None: -math.inf}
     for response in parents:
@@ -110,8 +109,8 @@ def discover(
 ) -> Discovery:
     """Return the discovery of a response that the browser began to ask for at `began` (µs).
 
-    `in_order` is the share of the parent's body before it if the times do not tell, and `arrivals` are the
-    times, sorted, of what a browser may wait for.
+    `in_order` is the share of the parent's body before it if the times do not tell; `arrivals` are the sorted
+    times of what a browser may wait for.
     """
     first, last = parent["first_byte_us"], parent["last_byte_us"]
     if began is None or first is None or last is None:
@@ -132,7 +131,7 @@ def discover(
 
 
 def place_of(parent: Row, share: float) -> int | None:
-    """Return the number of bytes of a response up to a share of its body; None for all."""
+    """Return the bytes of a response up to a share of its body; None for all."""
     if share >= 1:
         return None
     size, header = int(parent["wire_bytes"]), int(parent.get("header_bytes") or 0)
@@ -140,7 +139,7 @@ def place_of(parent: Row, share: float) -> int | None:
 
 
 def began_us(rows: Mapping[int, Row], connections: Mapping[int, Row]) -> dict[int, int | None]:
-    """Return the time in µs at which the browser began each request, by response id; None if unknown.
+    """Return when the browser began each request, in µs; None if unknown.
 
     A recording tells (`began_us`), and a crawl its delay. Otherwise it is the time of sending, or of opening
     the connection that was opened for the request.
@@ -163,8 +162,7 @@ def began_us(rows: Mapping[int, Row], connections: Mapping[int, Row]) -> dict[in
 
 
 def crawled_began_us(row: Row, rows: Mapping[int, Row]) -> int | None:
-    """Return the time in µs at which the browser began a request, by its delay after the response that led to
-    it; None if unknown."""
+    """Return when the browser began a request, in µs, by its delay after the response that led to it."""
     leading = rows.get(row.get("redirected_from_id") or row.get("initiator_id") or 0)
     delay = row.get("browser_delay_first_byte_us")
     if leading is None or delay is None or leading["first_byte_us"] is None:
@@ -173,10 +171,8 @@ def crawled_began_us(row: Row, rows: Mapping[int, Row]) -> int | None:
 
 
 def is_html(row: Row) -> bool:
-    """Return whether the browser reads a response while it arrives."""
     return row.get("resource_type") in HTML_TYPES or row.get("mime_type") in HTML_MEDIA
 
 
 def ends_alone(row: Row) -> bool:
-    """Return whether no request follows from a response."""
     return row.get("resource_type") in ENDS_ALONE

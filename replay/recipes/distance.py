@@ -17,11 +17,10 @@ class Baseline:
     """The delay that a recording's handshakes have beside the distance of the server."""
 
     us: int
-    """Round trip of the recording's own line, and time of computing."""
+    """The recording's own line, and computing."""
     trips: int = 1
     """Distances that a handshake holds."""
     is_tls: bool = False
-    """True if TLS 1.3 handshakes tell, False if TCP handshakes do."""
 
 
 BASELINES = {"pages-2025-08": Baseline(us=169_000, trips=2, is_tls=True), "wpt-2019-12": Baseline(us=28_000)}
@@ -34,15 +33,13 @@ line.
 
 
 def own_baseline(connections: Sequence[Row]) -> Baseline | None:
-    """Return the baseline of a crawl of ours: the fifth percentile of its TCP round trips; None if none is
-    known."""
+    """Return a crawl's baseline: the fifth percentile of its TCP round trips."""
     trips = [trip for trip in tcp_round_trips(connections).values() if trip > 0]
     return Baseline(us=round(statistics.quantiles(trips, n=20)[0])) if len(trips) > 1 else None
 
 
 def recorded_distances(connections: Sequence[Row], baseline: Baseline | None) -> dict[str, int]:
-    """Return the distance of each host of a visit in µs, by its shortest handshake; hosts without one are
-    left out.
+    """Return the distance of each host in µs, by its shortest handshake.
 
     >>> connection = {"host": "a", "protocol": "h2", "tls_version": "TLS 1.3"}
     >>> connection |= {"opened_us": 0, "connected_us": 164_000, "secured_us": 373_000}
@@ -59,8 +56,7 @@ def recorded_distances(connections: Sequence[Row], baseline: Baseline | None) ->
 
 
 def _handshake_us(connection: Row, *, is_tls: bool) -> int | None:
-    """Return the time of a connection's TLS 1.3 or TCP handshake; None if it was not recorded, or is
-    QUIC's."""
+    """Return a TLS 1.3 or TCP handshake; None if it was not recorded, or is QUIC's."""
     began, ended = ("connected_us", "secured_us") if is_tls else ("opened_us", "connected_us")
     if connection["protocol"] == "h3" or (is_tls and connection["tls_version"] != "TLS 1.3"):
         return None

@@ -16,28 +16,28 @@ from schema.http_caching import can_be_confirmed, fresh_s
 from schema.recorded import RECORDED
 
 REQUEST_BYTES = 450
-"""Size of a request without its body. Releases hold no request headers; Chromium's have 400 to 500 bytes."""
+"""A request without its body. Releases hold no request headers; Chromium's have 400 to 500 bytes."""
 
 MOST_BODY_BYTES = 4 * 1024 * 1024
-"""Most bytes of a request's body that are replayed: the player writes a whole request at once."""
+"""Most bytes of a request's body: the player writes a whole request at once."""
 
 USUAL_URGENCY = 3
 """Urgency of a request that states none (RFC 9218 §4.1)."""
 
 TWO_TRIPS = 1.5
-"""Round trips from which a handshake is taken for two:
-cryptography and waiting take less than half a round trip. Our choice."""
+"""Round trips from which a handshake is taken for two: cryptography and waiting take less than half of one.
+Our choice.
+"""
 
 LOW_URGENCY = 2
-"""Urgency from which on Chromium may hold a request back: it states its priorities HIGHEST, MEDIUM,
-LOW, LOWEST and IDLE as 0 to 4."""
+"""Urgency from which on Chromium may hold a request back: its priorities HIGHEST to IDLE are 0 to 4."""
 
 LOW_PRIORITY = frozenset({"image", "audio", "video", "media", "track"})
-"""Types whose requests mostly have a low priority in Chromium; scripts have it if they are asynchronous,
-which their type does not tell."""
+"""Types with a low priority in Chromium; scripts have it if they are asynchronous, which their type does not
+tell.
+"""
 
 BLOCKING = "blocking"
-"""Value of the column `render_blocking` of responses that the whole page waits for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,23 +47,21 @@ class Origin:
     host: str
     port: int
     h2: bool
-    """True for one connection with streams; otherwise up to six connections."""
+    """One connection with streams, or up to six."""
     tls_flight_bytes: int
-    """Size of the server's TLS flight; 0 for clear text."""
+    """0 for clear text."""
     tls_after_bytes: int
     """Session tickets and connection frames before the first response."""
     tls_trips: int = 1
-    """Round trips of a full TLS handshake before the first request:
-    2 where TLS 1.2 was seen to take them, else 1."""
+    """Round trips of a full TLS handshake before the first request: 2 where TLS 1.2 was seen to take them."""
     tls_records: tuple[Run, ...] = ()
     """Sizes of the server's TLS records as recorded; none: unknown."""
     resolver_delay_us: int | None = 0
-    """Time that the resolver needs for the host's address, beyond the round trip to it; None:
-    the browser knows the address."""
+    """The resolver's time beyond the round trip to it; None: the browser knows the address."""
     distance_us: int | None = None
-    """Recorded round trip to the server beyond the access line; None: not recorded."""
+    """Recorded round trip to the server beyond the access line."""
     is_http3: bool = False
-    """True if its connections were HTTP/3, for which TCP with streams stands in."""
+    """True for HTTP/3, for which TCP with streams stands in."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,49 +71,43 @@ class Object:
     response_id: int
     origin: int
     parent: int
-    """Index of the object that must arrive before this one is requested; -1: none."""
+    """Index of the object that must arrive first; -1: none."""
     response_bytes: int
-    """Size inside TLS: wire_bytes.
-
-    The server adds the overhead of its records. 0: the browser has the response in its cache.
-    """
+    """wire_bytes, inside TLS: the server adds the records. 0: the browser's cache has it."""
     is_document: bool
     request_bytes: int = REQUEST_BYTES
-    """TCP payload of the request."""
     place: int | None = None
-    """Number of the parent's bytes at which the browser finds it; None: all of them."""
+    """Number of the parent's bytes at which it is found; None: all of them."""
     waits_for: int = -1
-    """Index of a further object that must arrive before this one is requested; -1: none."""
+    """Index of a further object that must arrive first; -1: none."""
     browser_delay_us: int = 0
-    """Time from the arrival of all these bytes to the request, in the browser."""
+    """The browser's time from the arrival of all these bytes to the request."""
     kind: str = FILE
     """Kind of answer, by which an unknown think time is assumed."""
     server_delay_us: int | None = None
-    """Think time: from request to response at the server; None: unknown."""
+    """Think time; None: unknown."""
     usual_delay_us: int = 0
-    """Think time that is assumed if it is unknown."""
+    """Think time if it is unknown."""
     urgency: int = USUAL_URGENCY
-    """Urgency by the request's Priority header (RFC 9218): 0, the most urgent, to 7."""
+    """By the Priority header (RFC 9218): 0, the most urgent, to 7."""
     blocks_rendering: bool = False
-    """True if the browser paints nothing before the whole response is there."""
+    """True if nothing is painted before the whole response is there."""
     is_incremental: bool = True
-    """True if the response is sent in turns with others of its urgency."""
+    """True if it is sent in turns with others of its urgency."""
     is_delayable: bool = False
-    """True if the browser gives the request a low priority, and may hold it back."""
+    """True for a low priority, which the browser may hold back."""
     fresh_s: int | None = None
-    """Remaining freshness lifetime (RFC 9111) in seconds; None if its header was not recorded."""
+    """Remaining freshness lifetime (RFC 9111) in seconds; None if not recorded."""
     can_be_confirmed: bool = False
     """True if a cache may revalidate it."""
 
     @property
     def is_cached(self) -> bool:
-        """True if the browser takes the response from its cache,
-        at the moment at which it would ask a server for it."""
+        """True for a response from the cache, when the browser would ask for it."""
         return self.response_bytes == 0
 
     @property
     def think_us(self) -> int:
-        """Think time in a replay."""
         return self.usual_delay_us if self.server_delay_us is None else self.server_delay_us
 
 
@@ -128,21 +120,18 @@ class Recipe:
     origins: tuple[Origin, ...]
     objects: tuple[Object, ...]
     left_out: int
-    """Number of responses that are not replayed: their size is unknown or 0, or they are incomplete."""
+    """Responses of unknown size or 0, or incomplete, which are not replayed."""
 
     @property
     def requested(self) -> tuple[Object, ...]:
-        """The objects that the browser asks servers for."""
         return tuple(object_ for object_ in self.objects if not object_.is_cached)
 
     @property
     def response_bytes(self) -> int:
-        """Total size of the responses inside TLS."""
         return sum(object_.response_bytes for object_ in self.objects)
 
     @property
     def depth(self) -> int:
-        """Most objects that wait for one another."""
         depths = {-1: 0}
         for index in range(len(self.objects)):
             chain, above = [], index
@@ -153,14 +142,12 @@ class Recipe:
         return max(depths.values())
 
     def place_of(self, object_: Object) -> int:
-        """Return the place of an object in its parent's bytes, from 1; all of them for an object without a
-        place."""
+        """Return an object's place in its parent's bytes, from 1."""
         return object_.place or max(
             1, self.objects[object_.parent].response_bytes if object_.parent >= 0 else 1
         )
 
     def to_text(self) -> str:
-        """Return the recipe in the player's format."""
         lines = [f"page {len(self.origins)} {len(self.objects)}"]
         hosts = [origin.host for origin in self.origins]
         lines += [
@@ -181,8 +168,9 @@ class Recipe:
 
 
 def read_recipes(release: Release) -> list[Recipe]:
-    """Return the recipes of all pages whose final visit is ok and whose main document is complete and of
-    known size, by host."""
+    """Return the recipes by host of all pages whose final visit is ok and whose main document is complete and
+    of known size.
+    """
     visits = [row for row in rows(release, "visit") if row["is_final"] and row["outcome"] == "ok"]
     connections = by_visit(rows(release, "connection"))
     responses = by_visit(rows(release, "response"))
@@ -198,15 +186,14 @@ def read_recipes(release: Release) -> list[Recipe]:
 
 
 def baseline_of(release: Release, connections: Sequence[Row]) -> Baseline | None:
-    """Return the baseline of a release's handshakes; None for a recording of others whose line is not
-    known."""
+    """Return a release's baseline; None for recordings over an unknown line."""
     if release.manifest.crawl.kind != RECORDED:
         return own_baseline(connections)
     return next((BASELINES.get(row["list_id"]) for row in rows(release, "crawl")), None)
 
 
 def assume_think_times(recipes: Sequence[Recipe]) -> list[Recipe]:
-    """Return the recipes with the usual think time of its kind for each object whose own is unknown."""
+    """Return the recipes with its kind's usual think time for each object whose own is unknown."""
     usual = usual_think_times(
         (object_.kind, object_.server_delay_us) for page in recipes for object_ in page.objects
     )
@@ -220,8 +207,9 @@ def assume_think_times(recipes: Sequence[Recipe]) -> list[Recipe]:
 
 
 def drop_delays(recipes: Sequence[Recipe]) -> list[Recipe]:
-    """Return the recipes without think times, resolvers' delays and distances: the local web has none, and
-    what a crawl measures there is its own CPU."""
+    """Return the recipes without think times, resolvers' delays and distances: the local web has none, and a
+    crawl measures its own CPU there.
+    """
     return [
         replace(
             page,
@@ -235,9 +223,9 @@ def drop_delays(recipes: Sequence[Recipe]) -> list[Recipe]:
 def make_recipe(
     visit: Row, connections: Sequence[Row], responses: Sequence[Row], baseline: Baseline | None = None
 ) -> Recipe | None:
-    """Return the recipe of a visit; None if its main document cannot be replayed.
+    """Return a visit's recipe; None if its main document cannot be replayed.
 
-    Without the baseline of its handshakes no distance is known.
+    Without a baseline no distance is known.
     """
     network = [row for row in responses if not row["from_cache"]]
     by_connection = {row["id"]: row for row in connections}
@@ -289,7 +277,7 @@ def make_recipe(
 
 
 def has_size(row: Row) -> bool:
-    """Return whether the size of a response is that of its object: known, and not of a part alone."""
+    """Return whether a size is that of the whole object."""
     # Browsers stop reading the body of a redirect when it is long:
     # what arrived is what such a response costs.
     is_part = row.get("is_complete") is False and not 300 <= (row.get("status") or 0) < 400
@@ -299,8 +287,7 @@ def has_size(row: Row) -> bool:
 def response_bytes(row: Row, connection: Row) -> int:
     """Return the size of a response inside TLS.
 
-    The header of a response that came through a proxy was counted as text. Over the HTTP/2 or HTTP/3 that its
-    connection is assigned, half of it is taken: both compress it.
+    A proxy counts a header as text; HTTP/2 and HTTP/3 compress it, so that half of it is taken there.
 
     >>> proxied = {"protocol": None, "wire_bytes": 1_700, "header_bytes": 700}
     >>> response_bytes(proxied, {"protocol": "h2"}), response_bytes(proxied, {"protocol": "http/1.1"})
@@ -314,11 +301,9 @@ OriginKey: TypeAlias = "tuple[str, int, bool, bool, bool]"
 
 
 def origin_key(connection: Row, response: Row) -> OriginKey:
-    """Return the host, port, streams, TLS and HTTP/3 of a connection; if shared, of the host it was opened
-    for.
+    """Return host, port, streams, TLS and HTTP/3 of a connection; if shared, of the host it was opened for.
 
-    So a host that was asked over HTTP/2 and over HTTP/3 is two origins. A connection of an unknown protocol,
-    as in some recordings, counts as one of HTTP/1.1.
+    A host over HTTP/2 and over HTTP/3 is two origins. A connection of an unknown protocol counts as HTTP/1.1.
     """
     host = connection["host"] or response["host"]
     return (
@@ -333,7 +318,7 @@ def origin_key(connection: Row, response: Row) -> OriginKey:
 def make_origin(
     key: OriginKey, connections: Sequence[Row], resolver_delay_us: int | None, distance_us: int | None
 ) -> Origin:
-    """Return an origin. Its TLS flight is that of the first connection with a known one; later ones may be
+    """Return an origin, with the TLS flight of the first connection that has one; later ones may be
     resumed."""
     host, port, h2, tls, is_http3 = key
     first = next((connection for connection in connections if connection["tls_handshake_bytes"]), None)
@@ -362,21 +347,20 @@ def make_origin(
 
 
 UNKNOWN_TLS_FLIGHT_BYTES = 4_096
-"""TLS flight of a connection without a measured one: about a chain of two certificates. Our choice."""
+"""TLS flight where none was measured: about a chain of two certificates. Our choice."""
 
 
 def request_bytes(row: Row, *, tls: bool) -> int:
-    """Return the TCP payload of a request; a body of unknown size counts as 0."""
+    """Return the TCP payload of a request; an unknown body counts as 0."""
     body: int = min(row.get("request_body_bytes") or 0, MOST_BODY_BYTES)
     return REQUEST_BYTES + payload(body, tls=tls)
 
 
 def find_parents(responses: Sequence[Row], replayed: set[int], document: int) -> dict[int, int | None]:
-    """Return the parent of each replayed response: the replayed response that must arrive first.
+    """Return the replayed response that must arrive before each; None at the start of the load.
 
-    None at the start of the load. The parent is the redirect or the initiator. If that was left out, its own
-    parent counts. The parent of a response without either is the document, unless the response came before
-    it.
+    It is the redirect or the initiator, or the parent of one that is left out; without either the document,
+    unless the response came before it.
     """
     initiators = {row["id"]: row["redirected_from_id"] or row["initiator_id"] for row in responses}
     parents: dict[int, int | None] = {}
@@ -393,7 +377,7 @@ def find_parents(responses: Sequence[Row], replayed: set[int], document: int) ->
 
 
 def _without_cycles(parents: dict[int, int | None], document: int) -> dict[int, int | None]:
-    """Break cycles of parents, whose responses would never be requested."""
+    """Break cycles, whose responses would never be requested."""
     whole = dict(parents)
     for response in sorted(whole):
         seen: set[int] = set()
@@ -407,7 +391,7 @@ def _without_cycles(parents: dict[int, int | None], document: int) -> dict[int, 
 
 
 def tls_trips(connection: Row) -> int:
-    """Return the round trips of a connection's TLS handshake before its first request.
+    """Return the round trips of a TLS handshake before the first request.
 
     TLS 1.2 takes two (RFC 5246 §7.3), unless the client sends its request without waiting for the server's
     Finished (False Start, RFC 7918), as Chromium does with most servers: so the recorded time decides. All
@@ -425,12 +409,11 @@ def tls_trips(connection: Row) -> int:
 
 
 def resolver_delays(connections: Sequence[Row], responses: Sequence[Row]) -> dict[str, int | None]:
-    """Return the resolver's own time in µs for each host of a visit that tells it.
+    """Return the resolver's own time in µs by host; None for an address that was known.
 
-    None for a host whose address was known. The browser asked for a host's address between beginning the
-    first request to it and opening the first connection (`_resolution_us`). The shortest such time of the
-    visit above 0 is taken for the round trip to the crawl's resolver: a replay has another path. So the rest
-    is what the resolver needed, at least.
+    The browser asked for the address between beginning the first request and opening the first connection
+    (`_resolution_us`). The shortest such time of the visit above 0 is taken for the round trip to the crawl's
+    resolver: a replay has another path. So the rest is what the resolver needed, at least.
     """
     times = _resolution_us(connections, responses)
     trip = min((time for time in times.values() if time > 0), default=0)
@@ -438,12 +421,10 @@ def resolver_delays(connections: Sequence[Row], responses: Sequence[Row]) -> dic
 
 
 def _resolution_us(connections: Sequence[Row], responses: Sequence[Row]) -> dict[str, int]:
-    """Return the time in µs from the beginning of the first request to a host until the first packet to it,
-    by host.
+    """Return the time in µs from the first request to a host until the first packet to it.
 
-    Hosts are left out whose first connection opened unseen, or whose first request began at an unknown time:
-    the main document's, and those of responses of unknown origin. In crawls the time also contains whatever
-    else held the connection back.
+    Hosts are left out whose first connection opened unseen, or whose first request began at an unknown time.
+    In crawls it also contains whatever else held the connection back.
     """
     rows = {row["id"]: row for row in responses}
     openers: dict[int, Row] = {}
@@ -468,8 +449,7 @@ def _resolution_us(connections: Sequence[Row], responses: Sequence[Row]) -> dict
 
 
 def is_delayable(row: Row) -> bool:
-    """Return whether Chromium gives a request one of its three low priorities,
-    from its urgency or else its type.
+    """Return whether Chromium gives a low priority, by urgency or else by type.
 
     >>> is_delayable({"urgency": 1, "resource_type": "image"}), is_delayable({"urgency": None, "resource_type": "image"})
     (False, True)

@@ -34,12 +34,10 @@ class Recorded:
     kind: str
     tool: str
     sizes_estimated: int
-    """Number of responses whose header was not counted: its uncompressed text is taken, which bounds it."""
+    """Responses whose header was not counted: its uncompressed text bounds it."""
     left_out: dict[str, int]
-    """Number of exchanges left out, by reason."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the recording's entry in stage.json."""
         return {
             "page": self.recipe.page,
             "file": self.file,
@@ -54,16 +52,12 @@ class Recorded:
 
 
 def read_recordings(hars: Sequence[Path], logs: Sequence[Path]) -> list[Recorded]:
-    """Read the page of each file.
-
-    RecipeError if a file is no recording or holds no page that can be replayed.
-    """
+    """Read the page of each file; RecipeError if a file has none that can be replayed."""
     files = [*((path, "har") for path in hars), *((path, "cdp") for path in logs)]
     return [read_recording(path, kind, number) for number, (path, kind) in enumerate(files, start=1)]
 
 
 def read_recording(path: Path, kind: str, number: int) -> Recorded:
-    """Read the page of one file; `number` becomes the visit id."""
     try:
         file = read_file(path, kind)
     except RecordingError as exc:
@@ -86,7 +80,7 @@ def read_recording(path: Path, kind: str, number: int) -> Recorded:
 
 
 def recipe_of(load: PageLoad, number: int) -> Recipe | None:
-    """Return the recipe of a page load; None without a main document of known size."""
+    """Return a page load's recipe; None without a main document of known size."""
     if load.main is None:
         return None
     rows = page_rows(load, number)
@@ -101,7 +95,6 @@ def recipe_of(load: PageLoad, number: int) -> Recipe | None:
 
 
 def with_estimate(row: Row, exchange: RecordedExchange) -> Row:
-    """Return a response's row, with an estimate in the place of an unknown size."""
     completed = complete_row("response", row)
     if completed["wire_bytes"] is None and (estimate := estimated_bytes(exchange)) is not None:
         completed |= {"wire_bytes": estimate, "header_bytes": exchange.header_text_bytes}
@@ -109,20 +102,16 @@ def with_estimate(row: Row, exchange: RecordedExchange) -> Row:
 
 
 def began_us(exchange: RecordedExchange, base_us: int) -> int | None:
-    """Return the time at which the browser began a request, in µs since the page's first.
-
-    None without times of the request.
-    """
+    """Return when the browser began a request, in µs since the page's first."""
     return None if exchange.times.sent is None else round(1e6 * exchange.started_s) - base_us
 
 
 def complete_row(table: str, row: Row) -> dict[str, Any]:
-    """Return a row with all columns of its table."""
     return dict.fromkeys(released_tables()[table].schema.names) | dict(row)
 
 
 def estimated_bytes(exchange: RecordedExchange) -> int | None:
-    """Return the size of a body with the text of its header, and frames; None if either is unknown."""
+    """Return a body's size with its header's text, and frames; None if either is unknown."""
     body, header = exchange.sizes.body_bytes, exchange.header_text_bytes
     if body is None or header is None or exchange.sizes.wire_bytes_unknown == CONTRADICTORY:
         return None

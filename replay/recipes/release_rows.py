@@ -12,13 +12,12 @@ Row: TypeAlias = "Mapping[str, Any]"
 
 
 def rows(release: Release, table: str) -> Iterator[Row]:
-    """Yield all rows of a table."""
     for batch in pq.ParquetFile(release.file(table)).iter_batches():
         yield from batch.to_pylist()
 
 
 def by_visit(rows: Iterator[Row]) -> Mapping[int, list[Row]]:
-    """Return the rows by visit id, sorted by their own ids."""
+    """Return rows by visit id, sorted by their own."""
     visits: dict[int, list[Row]] = collections.defaultdict(list)
     for row in rows:
         visits[row["visit_id"]].append(row)

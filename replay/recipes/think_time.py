@@ -12,27 +12,26 @@ from replay.recipes.tls_records import RECORD_BYTES, RECORD_OVERHEAD_BYTES, reco
 from schema.server_delay import server_delays, tcp_round_trips
 
 USUAL_WINDOW = 10
-"""Initial window that a recorded server is taken to have where it is not known (RFC 6928)."""
+"""Initial window, where a recorded server's is not known (RFC 6928)."""
 
 PAGE, CALL, FILE = "page", "call", "file"
-"""Kinds of answers by the work of a server: HTML, calls of scripts, and all that is likely to lie ready."""
+"""Kinds of answers by a server's work: HTML, calls of scripts, and what is likely to lie ready."""
 
 CALLS = frozenset({"fetch", "xhr", "other", "worker"})
 
 
 def kind_of(row: Row) -> str:
-    """Return the kind of a response."""
     if is_html(row):
         return PAGE
     return CALL if row.get("resource_type") in CALLS else FILE
 
 
 def think_times(connections: Sequence[Row], responses: Sequence[Row]) -> dict[int, int | None]:
-    """Return the think time of the servers of a visit in µs by response id; None where it is not known.
+    """Return a visit's think times in µs by response id.
 
-    It is the crawl's server delay, else computed from its times, less the round trips that the
-    first TLS record of a connection needed beyond the first: the browser sees a first byte only then, and a
-    replay of records takes them again.
+    It is the crawl's server delay, else computed from its times, less the round trips that the first TLS
+    record of a connection needed beyond the first: the browser sees a first byte only then, and a replay of
+    records takes them again.
     """
     by_id = {row["id"]: row for row in connections}
     trips: Mapping[int, int]
@@ -62,8 +61,7 @@ def think_times(connections: Sequence[Row], responses: Sequence[Row]) -> dict[in
 
 
 def record_trips(connection: Row, response: Row) -> int:
-    """Return the round trips beyond the first in which the first TLS record of a connection's first response
-    arrives.
+    """Return the round trips beyond the first in which the first TLS record arrives.
 
     >>> tls = {"tls_version": "TLS 1.3"}
     >>> record_trips(tls, {"wire_bytes": 9_000}), record_trips(tls, {"wire_bytes": 90_000})
@@ -78,8 +76,7 @@ def record_trips(connection: Row, response: Row) -> int:
 
 
 def window_of(connection: Row) -> int:
-    """Return the initial window of a connection's server in segments: as the crawl has it, else the usual one
-    or a larger lower bound.
+    """Return a server's initial window in segments: the crawl's, else the usual one or a larger lower bound.
 
     >>> exact = {"initial_window_segments": 4, "initial_window_unknown": None}
     >>> window_of(exact), window_of(exact | {"initial_window_unknown": "small_response"}), window_of({})
@@ -91,8 +88,7 @@ def window_of(connection: Row) -> int:
 
 
 def usual_think_times(delays: Iterable[tuple[str, int | None]]) -> dict[str, int]:
-    """Return the median think time of each kind in µs, from kinds and think times; kinds of which none is
-    known have that of all.
+    """Return the median think time of each kind in µs; a kind without any has that of all.
 
     >>> usual_think_times([("page", 90_000), ("file", 2_000), ("file", None), ("file", 4_000)])
     {'page': 90000, 'call': 4000, 'file': 3000}

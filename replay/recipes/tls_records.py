@@ -12,7 +12,7 @@ RECORD_OVERHEAD_BYTES = 22
 """Bytes that TLS 1.3 adds to a record: header, content type, AEAD tag."""
 
 SMALLEST_LIMIT_BYTES = 1_200
-"""Smallest plaintext that counts as a server's limit: servers with small records fill a packet with each."""
+"""Smallest plaintext that counts as a limit: servers with small records fill a packet with each."""
 
 SMALL_RECORDS, STEADY_BYTES = 40, 4_096
 """Servers that begin with records of less than 4,096 bytes write larger ones after 40, as in a patch for
@@ -28,7 +28,8 @@ TLS_RECORDS: dict[str, tuple[Run, ...]] = {
     "dynamic": ((SMALL_RECORDS, 1_369), (SMALL_RECORDS, 4_229), (0, RECORD_BYTES)),
 }
 """Record sizes by server: nginx's default (ssl_buffer_size), the static size that a large content network
-states, and that patch's, which begins anew after a second without a record."""
+states, and that patch's, which begins anew after a second of silence.
+"""
 
 
 def payload(wire_bytes: int, *, tls: bool) -> int:
@@ -69,7 +70,7 @@ def record_runs(recorded: Sequence[int] | None) -> tuple[Run, ...]:
 
 
 def with_tail(runs: Sequence[Run], records: int) -> tuple[Run, ...]:
-    """Return the runs of a connection's first records, and what is assumed behind them."""
+    """Return the first records' runs, and what is assumed behind them."""
     count, limit = runs[-1]
     if limit >= STEADY_BYTES:
         return (*runs[:-1], (0, limit))

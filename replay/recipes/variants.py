@@ -21,8 +21,8 @@ NOT_MODIFIED_BYTES = 386
 def replace_http(recipe: Recipe, http: str) -> Recipe:
     """Return the page over one of HTTP.
 
-    Sizes stay as recorded, although HTTP/2 compresses header fields. Hosts that shared a connection over
-    HTTP/2 stay one host: over HTTP/1.1 a browser would open up to six connections to each of them.
+    Sizes stay, although HTTP/2 compresses header fields. Hosts that shared a connection stay one host: over
+    HTTP/1.1 a browser would open up to six to each.
     """
     if http == RECORDED_HTTP:
         return recipe
@@ -36,11 +36,10 @@ def replace_http(recipe: Recipe, http: str) -> Recipe:
 def warm_recipe(recipe: Recipe) -> Recipe:
     """Return the page with the responses that are still fresh in the browser's cache.
 
-    A cached response is there at the moment at which the browser would ask for it, after all that it waits
-    for: what it leads to, and what waits for it, goes on from then. The main document is always requested, as
-    on a reload. Stale responses with a validator are answered by 304, as if nothing changes within a minute;
-    all others, and those of unknown freshness, come whole. TLS is as on the first visit. Raises RecipeError
-    if no header was recorded.
+    A cached response is there when the browser would ask for it, after all that it waits for. The main
+    document is always requested, as on a reload. Stale responses with a validator are answered by 304, as if
+    nothing changes within a minute; all others come whole. TLS is as on the first visit. RecipeError if no
+    header was recorded.
     """
     if not has_freshness(recipe):
         raise RecipeError(
@@ -54,12 +53,11 @@ def warm_recipe(recipe: Recipe) -> Recipe:
 
 
 def has_freshness(recipe: Recipe) -> bool:
-    """Return whether a header of any response was recorded that says how long a cache may use it."""
     return any(object_.fresh_s is not None for object_ in recipe.objects)
 
 
 def revisit_bytes(object_: Object) -> int:
-    """Return the size of a response on the second visit, inside TLS; 0 if it is fresh in the cache."""
+    """Return the size on the second visit, inside TLS; 0 if fresh."""
     if not object_.is_document and object_.fresh_s is not None and object_.fresh_s > REVISIT_S:
         return 0
     return (

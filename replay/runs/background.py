@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from statistics import fmean
 
 LOAD = 0.05
-"""Share of the bottleneck that the ordinary background asks for. Our choice: enough that seeds differ, and
-little enough that the page decides its own time."""
+"""Share of the bottleneck that the background asks for. Our choice: enough that seeds differ, and little
+enough that the page decides its own time.
+"""
 
 SHORT_SIZES = (380, 590, 920, 1410, 2280, 3720, 7090, 18_673)
 """Sizes of the short flows, in bytes, all equally likely: deciles 20 to 90 of the 2010 paper's Fig 1."""
 
 SHORT_FLOWS_BPS = 2_000_000
-"""Rate up to which a bottleneck has short flows alone; the rest of a faster line's load is in large flows. So
-neither the number of flows nor the price of a load grows with the rate. Our choice: the lines of the 2010
-paper's time."""
+"""Rate up to which a bottleneck has short flows alone, so that neither the number of flows nor the price of a
+load grows with it. Our choice: the lines of the 2010 paper's time.
+"""
 
 TAIL = 1.2
 """Exponent of the large flows' bounded Pareto distribution. Sizes of Web transfers have tails with exponents
@@ -42,16 +43,13 @@ class Background:
 
     @property
     def large_bytes(self) -> float:
-        """Mean size of a large flow."""
         return pareto_mean(self.least_bytes, self.most_bytes)
 
     @property
     def bytes_per_s(self) -> float:
-        """Payload a second."""
         return self.short_per_s * fmean(SHORT_SIZES) + self.large_per_s * self.large_bytes
 
     def __str__(self) -> str:
-        """The background as the player's commands take it."""
         return f"{self.short_per_s:.6f} {self.large_per_s:.6f} {self.least_bytes} {self.most_bytes}"
 
 

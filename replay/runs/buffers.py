@@ -13,9 +13,10 @@ class Receiver:
     """First receive window in segments of 1,460 bytes; 0: 16 MB, which limit nothing. From the first data on
     it grows as Linux's, which doubles it with what arrives."""
     delays_acknowledgements: bool = False
-    """True if every second segment is acknowledged from the first on, and a single one after 40 ms
-    (RFC 5681 §4.2). Else as Linux does it: each of the first segments, and of those that raise the window,
-    unless the client has just sent something."""
+    """True if every second segment is acknowledged from the first on, and a single one after 40 ms (RFC 5681
+    §4.2). Linux acknowledges each of the first segments, and of those that raise the window, unless the
+    client has just sent something.
+    """
 
 
 UNLIMITED_RECEIVER = "unlimited"
@@ -37,10 +38,7 @@ class SendBuffer:
     most_unsent: int
     """Bytes over HTTP/2 beyond what was sent (TCP_NOTSENT_LOWAT); 0: as many as the send buffer holds."""
     first_bytes: int = 0
-    """First size of the send buffer, in bytes; 0: 16 MB, which limit nothing.
-
-    It grows with the congestion window.
-    """
+    """First send buffer, which grows with the congestion window; 0: 16 MB, which limit nothing."""
 
 
 USUAL_SEND_BUFFER, LINUX_SEND_BUFFER = "64k", "linux"
@@ -55,13 +53,11 @@ the congestion window once the connection is there."""
 
 
 def receiver_commands(name: str) -> Iterator[str]:
-    """Yield the player's commands for a client of RECEIVERS."""
     receiver = RECEIVERS[name]
     yield f"receive-window {receiver.first_window}"
     yield f"delayed-acknowledgements {'on' if receiver.delays_acknowledgements else 'off'}"
 
 
 def send_buffer_command(name: str) -> str:
-    """Return the player's command for servers with a buffer of SEND_BUFFERS."""
     buffer = SEND_BUFFERS[name]
     return f"send-buffer {buffer.most_unsent} {buffer.first_bytes}"

@@ -13,9 +13,10 @@ RTT_TOLERANCE = 0.001
 SERIALISATION_TOLERANCE = 0.01
 
 RECEIVE_WINDOW_BYTES = 16_777_216
-"""Receive window of the client from its first acknowledgement on: half of its tcp_rmem of 32 MB. It never
-limits a flight. (A stock Linux client has 64,240 bytes, 44 segments: a larger initial window makes no
-difference to it.)"""
+"""The client's window from its first acknowledgement on, half of its tcp_rmem of 32 MB, which never limits a
+flight. (A stock Linux client has 64,240 bytes, 44 segments: a larger initial window makes no difference to
+it.)
+"""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -27,9 +28,8 @@ class Flight:
     iw: int
     bytes: int
     arrivals: list[tuple[int, int]] = field(default_factory=list)
-    """Total bytes received, and nanoseconds since the first SYN, at each arrival."""
+    """Total bytes, and ns since the first SYN, at each arrival."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """The player's answer at the end of the flight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +40,13 @@ class CalibrationCheck:
     measured: float
     expected: float
     tolerance: float = 0
-    """Allowed relative difference; 0: none."""
+    """Allowed relative difference."""
 
     @property
     def passed(self) -> bool:
-        """True if the difference is within the tolerance."""
         return abs(self.measured - self.expected) <= self.tolerance * abs(self.expected)
 
     def to_dict(self) -> CheckFacts:
-        """Return the check for stage.json and the self-test's JSON."""
         return {
             "name": self.name,
             "measured": self.measured,
@@ -66,7 +64,6 @@ class CalibrationCheck:
 def calibration_checks(
     profile: Profile, flights: Sequence[Flight], *, offloads_on: int
 ) -> list[CalibrationCheck]:
-    """Return all checks of one network."""
     checks = [CalibrationCheck("interfaces with an offload on", offloads_on, expected=0)]
     for flight in flights:
         label = f"IW {flight.iw} from host {flight.host}"
@@ -78,7 +75,7 @@ def calibration_checks(
 
 
 def flight_checks(profile: Profile, flight: Flight, label: str) -> Iterator[CalibrationCheck]:
-    """Yield the checks of one flight. Its handshake is the first packet to its host."""
+    """Yield the checks of a flight, whose handshake is the first packet to its host."""
     facts, rtt_ms = flight.facts, profile.rtt_us / 1e3
     handshake_ms, lost = (
         facts["handshake_ns"] / 1e6,
@@ -104,10 +101,9 @@ def flight_checks(profile: Profile, flight: Flight, label: str) -> Iterator[Cali
 
 
 def count_flights(flight: Flight, *, rtt_us: int) -> int:
-    """Return the number of flights a response arrived in: a pause of more than half a round trip begins a new
-    one.
+    """Return the flights of a response: a pause of over half a round trip begins one.
 
-    Only valid if the bottleneck sends a window in much less than half a round trip.
+    Only valid if the bottleneck sends a window in much less than that.
     """
     times = [time for _, time in flight.arrivals]
     return 1 + sum(after - before > rtt_us * 500 for before, after in itertools.pairwise(times))

@@ -24,7 +24,7 @@ TIMES = (
     "probe_p95",
     "handshake_max",
 )
-"""Times of a load that the player prints in nanoseconds, as NAME_ns; rows hold them as NAME_ms."""
+"""Times that the player prints in nanoseconds, as NAME_ns; rows have NAME_ms."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,29 +39,26 @@ class Cell:
 
     @property
     def id(self) -> str:
-        """Short id, unique within a replay.
+        """Unique within a replay.
 
-        It holds no host name: a hostile page must not reach the guest by its name.
+        It holds no host name: a hostile page must not reach the guest by it.
         """
         policy = str(self.policy).replace(" ", "-")
         return f"{self.recipe.visit_id}.{self.profile.id}.{policy}.{self.seed}.{self.conditions.id}"
 
     @property
     def network(self) -> Profile:
-        """The profile with the queue of the conditions."""
         return self.conditions.network(self.profile)
 
     @property
     def random_state(self) -> int:
-        """Seed of the random generators: equal for all policies and conditions,
-        so that cells pair by page, profile and seed."""
+        """Equal for all policies and conditions, so that cells pair by page, profile and seed."""
         text = f"{self.recipe.page}|{self.profile.id}|{self.seed}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
     @property
     def virtual_limit_s(self) -> float:
-        """Time limit of the load, in virtual seconds: ten times its round trips and the transfer of its
-        bytes, all delays, and a minute."""
+        """In virtual seconds: ten times the load's round trips and transfer, all delays, and a minute."""
         competing_flows = self.conditions.competition.flows if self.conditions.competition else 0
         sharing = (1 + competing_flows) / (1 - self.background_load)
         is_delayed = self.conditions.server_delay
@@ -77,7 +74,6 @@ class Cell:
 
     @property
     def origins(self) -> list[OriginSetting]:
-        """Distance and sender of each origin of the page."""
         return origin_settings(
             self.recipe.origins,
             senders=self.conditions.senders,
@@ -89,12 +85,11 @@ class Cell:
 
     @property
     def background_load(self) -> float:
-        """Share of the bottleneck that background flows ask for."""
         neighbours = self.conditions.neighbours
         return neighbours.load if neighbours else LOAD
 
     def command(self, page: int) -> str:
-        """Return the cell as a command of the player; `page` is the recipe's number in its guest."""
+        """Return the player's command; `page` is the recipe's number in its guest."""
         others = background(self.background_load, self.profile.down_bps)
         at_most = f"{self.virtual_limit_s:.1f}"
         return f"cell {self.id} {page} {self.random_state} {others} {at_most}"
@@ -108,7 +103,7 @@ def make_cells(
     seeds: int,
     conditions: Sequence[Conditions] = (Conditions(),),
 ) -> list[Cell]:
-    """Return the cells of every combination; seeds count from 1."""
+    """Return every combination; seeds count from 1."""
     kinds = {(each.warm_cache, each.http): each for each in conditions}
     loaded = [{kind: recipe_under(recipe, each) for kind, each in kinds.items()} for recipe in recipes]
     return [
@@ -128,13 +123,13 @@ def make_cells(
 
 
 def recipe_under(recipe: Recipe, conditions: Conditions) -> Recipe:
-    """Return the recipe of a page as it is loaded under these conditions; raises RecipeError."""
+    """Return a page's recipe under these conditions; RecipeError."""
     visited = warm_recipe(recipe) if conditions.warm_cache else recipe
     return replace_http(visited, conditions.http)
 
 
 def sample(recipes: Sequence[Recipe], pages: int) -> list[Recipe]:
-    """Return a sample of `pages` pages, evenly spread by size; it has the smallest and the largest."""
+    """Return `pages` pages, evenly spread by size, with the smallest and the largest."""
     if pages >= len(recipes):
         return list(recipes)
     ordered = sorted(recipes, key=lambda recipe: (recipe.response_bytes, recipe.visit_id))
@@ -143,7 +138,7 @@ def sample(recipes: Sequence[Recipe], pages: int) -> list[Recipe]:
 
 
 def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | None) -> dict[str, Any]:
-    """Return a cell as a row of schema.computed_tables.CELL; values that were not measured are null."""
+    """Return a row of schema.computed_tables.CELL; null where nothing was measured."""
     facts = answer or {}
     if not cell.conditions.competition:
         facts = facts | {"competition_bytes": None}
@@ -164,7 +159,7 @@ def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | Non
 
 
 def milliseconds(nanoseconds: int | None) -> float | None:
-    """Return the milliseconds to three decimals: cells repeat to the microsecond.
+    """Return milliseconds to three decimals: cells repeat to the microsecond.
 
     >>> milliseconds(70_000_896)
     70.001

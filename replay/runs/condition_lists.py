@@ -30,7 +30,7 @@ MOST_LOSS = 0.5
 MOST_COMPETING_FLOWS = 64
 MOST_BDP = 16
 MOST_SEGMENTS = 250
-"""Largest initial window: each window needs its own address in the guest's client."""
+"""Largest initial window: each needs its own address in the guest's client."""
 
 LOSS = re.compile(r"(0?\.\d+|0)(?:x(\d+(?:\.\d+)?))?", re.ASCII)
 QUEUE = re.compile(r"(\d+(?:\.\d+)?)(BDP|B)", re.ASCII)
@@ -40,7 +40,6 @@ Value = bool | float | str
 
 
 def read_loss(word: str) -> Loss | None:
-    """Read a share, or a share in bursts; None: the profile's own loss."""
     if word == "own":
         return None
     match = LOSS.fullmatch(word)
@@ -53,7 +52,6 @@ def read_loss(word: str) -> Loss | None:
 
 
 def read_competition(word: str) -> Competition | None:
-    """Read competing flows with their congestion control and window; None: no flows."""
     if word == "none":
         return None
     match = COMPETITION.fullmatch(word)
@@ -69,10 +67,7 @@ def read_competition(word: str) -> Competition | None:
 
 
 def read_queue(word: str) -> OtherQueue | PublishedQueues | None:
-    """Read a discipline, a size of a queue with tail drop, or a reading of the published queues.
-
-    None: the profile's own queue.
-    """
+    """Read a discipline, a size with tail drop, or a reading of the published queues."""
     if word == "own":
         return None
     if word in QUEUES:
@@ -103,10 +98,8 @@ WORDS: Mapping[str, Collection[str]] = {
     "http": HTTP,
     "send_buffer": SEND_BUFFERS,
 }
-"""Words of the fields that have a closed vocabulary."""
 
 FLAGS = ("server_delay", "warm_cache", "resolves_names", "prioritised")
-"""Fields that are true or false."""
 
 READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "loss": (read_loss, f"own, a share up to {MOST_LOSS} such as 0.01, or a share in bursts such as 0.01x4"),
@@ -121,12 +114,10 @@ READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
         f"to {MOST_BYTES:,})",
     ),
 }
-"""Fields whose words are read, with what they may be."""
 
 
 def read_value(field: str, value: Value) -> Any:  # noqa: ANN401  # the type of the field of Conditions
-    """Return the value of a field of Conditions as a file has it; ValueError, which names the field, for
-    another."""
+    """Return a field's value; ValueError, which names the field."""
     if field in FLAGS:
         if isinstance(value, bool):
             return value
@@ -145,7 +136,7 @@ def read_value(field: str, value: Value) -> Any:  # noqa: ANN401  # the type of 
 
 
 def combinations(lists: Mapping[str, Sequence[Value]], *, base: Conditions) -> list[Conditions]:
-    """Return the conditions of every combination, with the other fields of `base`; raises ValueError."""
+    """Return every combination, with the other fields of `base`; ValueError."""
     values_by_field = {
         field: dict.fromkeys(read_value(field, value) for value in values) for field, values in lists.items()
     }
@@ -156,7 +147,6 @@ def combinations(lists: Mapping[str, Sequence[Value]], *, base: Conditions) -> l
 
 
 def lists_schema() -> dict[str, object]:
-    """Return JSON Schema of the lists."""
     of_field: dict[str, dict[str, Any]] = {
         **{field: {"enum": list(words)} for field, words in WORDS.items()},
         **{field: {"type": "boolean"} for field in FLAGS},

@@ -14,14 +14,11 @@ from replay.runs.origins import AS_TCP, HTTP3, ONE_SENDER, PUBLISHED_SENDERS, SE
 from replay.runs.policy import Policy
 
 BACKGROUND_IW = 10
-"""Initial window of background flows: today's (RFC 6928). Every guest has a route for it."""
+"""Today's, of background flows (RFC 6928). Every guest has a route for it."""
 
 SERVER_DELAY = ("none", "recorded")
-"""Values of the column `think`: servers answer at once, or after the delay that was recorded,
-or is usual for the type."""
 
 CACHE = ("cold", "warm")
-"""Values of the column `cache`: a first visit, or a second one."""
 
 DNS = ("none", "recorded")
 """Values of the column `dns`: the browser knows the hosts' addresses; or it asks for each once, which takes a
@@ -34,8 +31,7 @@ the truth lies."""
 
 
 ROUTE = ("own", "alias")
-"""Values of the column `route`: servers take their initial window from its own route,
-or from a second one."""
+"""Values of the column `route`: the initial window is its own route's, or a second one's."""
 
 ALIAS = 256
 """Added to a window: the number of its second route in the guest (replay/lab/guest/network/hosts.h)."""
@@ -77,14 +73,12 @@ class Loss:
 
     share: float
     burst: float = 1.0
-    """Mean length of a run of losses, geometrically distributed; 1: independent losses."""
+    """Mean length of a run of losses, geometrically distributed."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for losses that no network has."""
         check_losses(self.share, self.burst)
 
     def __str__(self) -> str:
-        """The value as the command line takes it."""
         return f"{self.share:g}x{self.burst:g}" if self.burst > 1 else f"{self.share:g}"
 
 
@@ -97,7 +91,6 @@ class Competition:
     iw: int
 
     def __str__(self) -> str:
-        """The value as the command line takes it."""
         return f"{self.flows}x{self.congestion_control}@{self.iw}"
 
 
@@ -106,23 +99,20 @@ class OtherQueue:
     """A queue of the bottleneck that replaces the profile's."""
 
     bdp: float | None = None
-    """Size in bandwidth-delay products of the network, at least two packets; None: `bytes` is the size."""
+    """In bandwidth-delay products, at least two packets; None: `bytes` is the size."""
     bytes: int = 0
     discipline: Discipline = "tail-drop"
-    """Other disciplines have limits of their own: `bdp` and `bytes` are without effect."""
+    """Others than tail drop have limits of their own."""
 
     def over(self, profile: Profile) -> Profile:
-        """Return the network with this queue."""
         return replace(profile, queue_bytes=self.of(profile), discipline=self.discipline)
 
     def of(self, profile: Profile) -> int:
-        """Return the queue's size over `profile`, in bytes."""
         if self.discipline != "tail-drop":
             return profile.queue_bytes
         return self.bytes if self.bdp is None else max(round(self.bdp * profile.bdp_bytes), 2 * FRAME_BYTES)
 
     def __str__(self) -> str:
-        """The value of the column `queue`."""
         if self.discipline != "tail-drop":
             return self.discipline
         return f"{self.bytes}B" if self.bdp is None else f"{self.bdp:g}BDP"
@@ -133,11 +123,11 @@ class Neighbours:
     """Other traffic at the bottleneck that replaces the ordinary background, and its measurements."""
 
     load: float = 0.0
-    """Share of the bottleneck that short flows ask for; their times are measured."""
+    """Share of the bottleneck that short flows ask for, whose times are measured."""
     everyone: bool = False
-    """True if the servers of short flows follow the cell's policy rather than today's."""
+    """True if servers of short flows follow the cell's policy."""
     probe: bool = False
-    """True if the delay of a datagram of 8 bytes is measured every 20 ms."""
+    """True if a datagram of 8 bytes is timed every 20 ms."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,55 +135,40 @@ class Conditions:
     """The conditions of a load. The recommendation rests on the defaults."""
 
     congestion_control: str = "cubic"
-    """Congestion control of the page's servers that are not drawn as BBR; the default is Linux's."""
+    """Of the page's servers that are not drawn as BBR; the default is Linux's."""
     senders: str = PUBLISHED_SENDERS
-    """Mix of servers: one of SENDERS."""
     distance: str = RECORDED_DISTANCE
-    """Distance of servers beyond the network: one of DISTANCE."""
     http3: str = STAND_IN
-    """Transport of what was HTTP/3: one of HTTP3."""
     loss: Loss | None = None
-    """Loss that replaces the profile's; None: the profile's."""
+    """None: the profile's."""
     competition: Competition | None = None
     server_delay: bool = True
-    """True if servers answer after the delay that was recorded, or is usual for the type."""
+    """True if servers answer after the recorded delay, or the usual one of the type."""
     warm_cache: bool = False
-    """True for a second visit, with the cache that the first visit filled."""
     queue: OtherQueue | PublishedQueues | None = None
-    """Queue, or reading of the published queues, that replaces the profile's; None: the profile's."""
+    """Queue, or reading of the published queues; None: the profile's."""
     tls_records: str = RECORDED_RECORDS
-    """Sizes of the servers' TLS records: a key of RECORDS."""
     discovery: str = RECORDED_DISCOVERY
-    """Moment at which the browser asks for what a response leads to: one of DISCOVERY."""
     tls_handshake: str = RECORDED_HANDSHAKE
-    """Kind of the connections' TLS handshakes: one of HANDSHAKES."""
     requests: str = CHROMIUM_REQUESTS
-    """Whether the browser holds requests back: one of REQUESTS."""
     resolves_names: bool = False
-    """True if the browser asks a resolver for the address of each host."""
     receiver: str = UNLIMITED_RECEIVER
-    """System whose way of receiving the client has: a key of RECEIVERS."""
     http: str = RECORDED_HTTP
-    """Version of HTTP that the hosts are asked over: one of HTTP."""
     prioritised: bool = False
-    """True if servers answer by the requests' priorities over HTTP/2."""
+    """True if HTTP/2 servers answer by the requests' priorities."""
     send_buffer: str = USUAL_SEND_BUFFER
-    """Data that servers give TCP ahead of what it sends: a key of SEND_BUFFERS."""
     alias: bool = False
-    """True if servers take their initial window from a second route of the same size:
-    such loads must equal those of the first."""
+    """True for a second route of the same size: such loads must equal the first's."""
     neighbours: Neighbours | None = None
-    """Traffic that replaces the ordinary background; None: the ordinary background."""
+    """In place of the ordinary background."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a word that is no value."""
         for name, values in (("senders", SENDERS), ("distance", DISTANCE), ("http3", HTTP3)):
             if getattr(self, name) not in values:
                 raise ValueError(f"{name} is one of {', '.join(values)}, not {getattr(self, name)}")
 
     @property
     def id(self) -> str:
-        """Unique id, part of a cell's id."""
         return (
             f"{self.congestion_control}.{self.loss or 'own'}.{self.competition or 'alone'}"
             f".{SERVER_DELAY[self.server_delay]}.{CACHE[self.warm_cache]}{self._others}"
@@ -227,7 +202,6 @@ class Conditions:
         return self.queue.over(profile) if self.queue else profile
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of a cell's row that hold the conditions."""
         return {
             "congestion_control": self.congestion_control,
             "senders": self.senders,
@@ -255,7 +229,7 @@ class Conditions:
         }
 
     def commands(self, profile: Profile, policy: Policy) -> Iterator[str]:
-        """Yield the player's commands; each stays in force until the next of its kind."""
+        """Yield the player's commands, each in force until the next of its kind."""
         yield f"control {self.congestion_control}"
         yield f"policy {policy.word}"
         loss = self.loss or Loss(share=profile.loss, burst=profile.loss_burst)
@@ -279,11 +253,10 @@ class Conditions:
 
 
 PLAIN = Conditions(senders=ONE_SENDER, distance=NO_DISTANCE, http3=AS_TCP)
-"""Conditions whose servers all send alike from the end of the line, as in back-casts and reproductions."""
+"""All servers send alike from the end of the line, as in back-casts and reproductions."""
 
 
 def request_limit(profile: Profile) -> str:
-    """Return Chromium's limit of requests of low priority over a network, and what another request counts
-    for."""
+    """Return Chromium's limit of low-priority requests, and what another request counts for."""
     is_slow = profile.rtt_us >= SLOW_RTT_US
     return f"{SLOW_REQUESTS} {SLOW_WEIGHT}" if is_slow else f"{LOW_PRIORITY_REQUESTS} 0"

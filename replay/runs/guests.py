@@ -19,7 +19,7 @@ from replay.runs.network_jobs import FIRST_ORIGIN, network_job
 from replay.runs.origins import origin_commands
 
 MOST_ORIGINS = 250
-"""Server hosts in one guest. On a page with more origins, several origins share a host's address."""
+"""Server hosts in a guest; beyond them, origins share a host's address."""
 
 SELFTEST_ORIGINS = 4
 
@@ -27,8 +27,7 @@ SELFTEST_ORIGINS = 4
 class GuestProgress(Protocol):
     """A counter of finished cells, such as tqdm."""
 
-    def update(self, n: float = 1, /) -> object:
-        """Add `n` finished cells."""
+    def update(self, n: float = 1, /) -> object: ...
 
 
 @dataclass(kw_only=True, slots=True)
@@ -39,7 +38,6 @@ class NetworkJob:
     flights: list[Flight]
     cells: list[Cell]
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The player's answers by cell id."""
     checks: list[CalibrationCheck] = field(default_factory=list)
 
 
@@ -65,7 +63,7 @@ class Guest:
         congestion_control: str = "cubic",
         responses: bool = False,
     ) -> None:
-        """Boot the guest and do all its jobs. A failure is stored, not raised: other guests go on.
+        """Boot the guest and do its jobs; a failure is stored, not raised.
 
         `congestion_control` applies to calibration flights; cells have their own.
         """
@@ -97,7 +95,7 @@ class Guest:
             self.failure = exc
 
     def windows(self) -> list[int]:
-        """Return every initial window of any sender, and aliases: each becomes a route in the guest."""
+        """Return every initial window of any sender, and aliases: each is a route in the guest."""
         flights = {flight.iw for job in self.jobs for flight in job.flights}
         competitions = (cell.conditions.competition for job in self.jobs for cell in job.cells)
         aliased = {cell.policy.window for job in self.jobs for cell in job.cells if cell.conditions.alias}
@@ -110,10 +108,9 @@ class Guest:
         )
 
     def leave_to_another(self) -> list[Cell]:
-        """After a failure, remove and return the cells that were not begun;
-        the cell in progress stays and fails.
+        """Return, after a failure, the cells that were not begun; the cell in progress fails.
 
-        If a network could not be calibrated, all its cells stay; if the guest never started, all cells stay.
+        If a network could not be calibrated, or the guest never started, all its cells stay.
         """
         if not self.failure or self.offloads_on < 0:
             return []
@@ -134,8 +131,7 @@ class Guest:
 
 
 def guest_for(share: Sequence[Cell]) -> Guest:
-    """Return a guest for these cells: as many hosts as the largest page has origins, and a job for each
-    network."""
+    """Return a guest for these cells, with a job for each network."""
     recipes = list(dict.fromkeys(cell.recipe for cell in share))
     windows = sorted({cell.policy.window for cell in share})
     origins = min(max(len(recipe.origins) for recipe in recipes), MOST_ORIGINS)
@@ -148,8 +144,7 @@ def guest_for(share: Sequence[Cell]) -> Guest:
 def make_jobs(
     networks: Mapping[Profile, list[Cell]], windows: Sequence[int], origins: int
 ) -> list[NetworkJob]:
-    """Return a job for each network with its calibration: a full flight at every window, first of all a byte
-    from every host."""
+    """Return each network's job: first of all a byte from every host, then a full flight at every window."""
     hosts = range(1, FIRST_ORIGIN + origins)
     greetings = [Flight(id=f"host-{host}", host=host, iw=BACKGROUND_IW, bytes=1) for host in hosts]
     jobs = []
@@ -163,7 +158,7 @@ def make_jobs(
 def measure_flights(
     lab: Lab, profile: Profile, flights: list[Flight], *, congestion_control: str = "cubic"
 ) -> list[Flight]:
-    """Transfer `flights` over one network and return them with their arrivals; raises GuestFailed."""
+    """Transfer `flights` over a network, and return them with their arrivals; GuestFailed."""
     guest = Guest(jobs=[NetworkJob(profile=profile, flights=flights, cells=[])], recipes=[], origins=1)
     guest.run(lab, congestion_control=congestion_control)
     if guest.failure:
@@ -172,7 +167,7 @@ def measure_flights(
 
 
 def selftest(lab: Lab, profiles: Sequence[Profile] = PROFILES) -> dict[str, list[CalibrationCheck]]:
-    """Return the calibration checks of each profile, by its id; raises GuestFailed."""
+    """Return each profile's checks by id; GuestFailed."""
     guest = Guest(
         jobs=make_jobs({profile: [] for profile in profiles}, WINDOWS, SELFTEST_ORIGINS),
         recipes=[],
@@ -188,7 +183,7 @@ def selftest(lab: Lab, profiles: Sequence[Profile] = PROFILES) -> dict[str, list
 
 
 def load_commands(cells: Sequence[Cell], numbers: Mapping[Recipe, int]) -> Iterator[str]:
-    """Yield the player's commands for the cells; a condition is only sent when it changes."""
+    """Yield the cells' commands; a condition is sent when it changes."""
     in_force: list[str] = []
     for cell in cells:
         conditions = [*cell.conditions.commands(cell.profile, cell.policy), *origin_commands(cell.origins)]
@@ -201,7 +196,6 @@ class GuestListener:
     """Assigns a guest's answers to its jobs."""
 
     lock = threading.Lock()
-    """Held while the progress is updated, which all guests share."""
 
     def __init__(self, guest: Guest, progress: GuestProgress | None) -> None:
         self.guest = guest
@@ -231,7 +225,6 @@ class GuestListener:
                     self.progress.update(1)
 
     def flight(self, job: NetworkJob, answer: dict[str, Any]) -> None:
-        """Store the end of a flight with the arrivals that came before it."""
         flight = next(flight for flight in job.flights if flight.id == answer["flight"])
         flight.facts, flight.arrivals = answer, self.arrivals
         self.arrivals = []

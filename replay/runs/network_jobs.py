@@ -8,7 +8,7 @@ from replay.networks.queues import CODEL_INTERVAL_US, CODEL_TARGET_US, codel_tar
 from replay.runs.buffers import UNLIMITED_RECEIVER, receiver_commands
 
 FIRST_ORIGIN = 2
-"""Number of the first origin's host; host 0 is the client, host 1 serves the background traffic."""
+"""Host 0 is the client, host 1 serves the background."""
 
 
 def network_job(
@@ -19,8 +19,7 @@ def network_job(
     flights: Sequence[str] = (),
     loads: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the network, the calibration flights, which run over it without loss and with tail drop, and the
-    loads."""
+    """Return the network, its calibration flights, without loss and with tail drop, and the loads."""
     target_us = codel_target_us(profile.down_bps)
     interval_us = CODEL_INTERVAL_US + target_us - CODEL_TARGET_US
     return {

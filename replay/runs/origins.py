@@ -24,15 +24,15 @@ AT_ONCE, PACED, BBR, HTTP3_SENDER = "c", "p", "b", "3"
 """Senders as the player's commands name them (replay/lab/guest/page/senders.h)."""
 
 AT_A_TIME = 200
-"""Origins in one command, which the player reads as a line of at most 4,096 characters."""
+"""Origins in a command, a line of at most 4,096 characters."""
 
 PLAIN = "origins plain"
-"""The command by which all origins are at the end of the line and send alike."""
+"""All origins are at the end of the line and send alike."""
 
 
 @functools.cache
 def read_shares() -> dict[str, tuple[float, float]]:
-    """Return the shares of senders that are CUBIC at once, and CUBIC at all, by name of the mixture."""
+    """Return the shares of CUBIC at once, and of CUBIC, by mixture."""
     with (PUBLISHED / "senders.csv").open(encoding="utf-8", newline="") as file:
         return {
             row["variant"]: (
@@ -48,9 +48,7 @@ class OriginSetting:
     """Distance of an origin of a load, and its way of sending."""
 
     distance_us: int
-    """Round trip beyond the network's own."""
     sender: str
-    """AT_ONCE, which sends as the policy says; PACED, BBR or HTTP3_SENDER."""
 
 
 def origin_settings(
@@ -62,9 +60,9 @@ def origin_settings(
     country: str | None,
     random_state: int,
 ) -> list[OriginSetting]:
-    """Return the settings of a page's origins; those of one host have one distance and, over TCP, one sender.
+    """Return a page's settings; a host has one distance and, over TCP, one sender.
 
-    `random_state` seeds the draws, and `country` is the network's.
+    `random_state` seeds the draws; `country` is the network's.
     """
     settings = []
     for origin in origins:
@@ -87,7 +85,6 @@ def origin_settings(
 
 
 def origin_commands(settings: Sequence[OriginSetting]) -> Iterator[str]:
-    """Yield the settings as the player's commands."""
     if all(setting == OriginSetting(0, AT_ONCE) for setting in settings):
         yield PLAIN
         return
@@ -97,6 +94,5 @@ def origin_commands(settings: Sequence[OriginSetting]) -> Iterator[str]:
 
 
 def _uniform(text: str) -> list[float]:
-    """Return four numbers from 0 to below 1 that a text determines."""
     digest = hashlib.sha256(text.encode()).digest()
     return [(int.from_bytes(digest[at : at + 8]) >> 11) / 2**53 for at in range(0, 32, 8)]

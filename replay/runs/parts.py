@@ -32,13 +32,11 @@ from storage.signatures import Signer
 from storage.sums import broken_sums
 
 PART_S = 60.0
-"""Planned seconds of a core for a part: a stopped run loses the parts in progress."""
+"""Planned seconds of a core: a stopped run loses the parts in progress."""
 
 MOST = 1000
-"""Most parts of a run."""
 
 Replayer = Callable[[Sequence[Cell], int], ReplayResult]
-"""Replays a part on one guest; the number is the part's, from 0."""
 
 
 class PartError(ReplayError):
@@ -46,31 +44,29 @@ class PartError(ReplayError):
 
 
 def parts_folder(stage: Path) -> Path:
-    """Return the folder of all parts of a stage."""
     return stage.with_name(f"{stage.name}.parts")
 
 
 def part_folders(stage: Path, total: int) -> list[Path]:
-    """Return the folders of all parts of a stage, in their order."""
     return [parts_folder(stage) / f"{number}-of-{total}" for number in range(1, total + 1)]
 
 
 def count_parts(cells: Sequence[Cell], *, guests: int) -> int:
-    """Return the number of parts: enough for all guests, and about PART_S each; a page is never cut."""
+    """Return enough parts for all guests, about PART_S each; a page is never cut."""
     pages = len({cell.recipe.visit_id for cell in cells})
     parts = max(guests, math.ceil(core_seconds(cells) / PART_S))
     return max(1, min(parts, pages, MOST))
 
 
 def plan_of(facts: LoadsPlan, cells: Sequence[Cell], *, responses: bool) -> LoadsPlan:
-    """Return the plan that all parts of a run state, as read back from JSON."""
+    """Return the plan that all parts state, as read back from JSON."""
     ids = hashlib.sha256("\n".join(cell.id for cell in cells).encode()).hexdigest()
     common: LoadsPlan = json.loads(json.dumps({**facts, "cells_planned": ids, "responses": responses}))
     return common
 
 
 def fault_of(folder: Path, plan: LoadsPlan) -> str | None:
-    """Return why a folder holds no undamaged part of this plan; None if it does."""
+    """Return why a folder is no undamaged part of this plan."""
     try:
         stored = json.loads((folder / "part.json").read_text(encoding="utf-8"))["plan"]
         differing = sorted(name for name in {*plan, *stored} if stored.get(name) != plan.get(name))
@@ -83,12 +79,11 @@ def fault_of(folder: Path, plan: LoadsPlan) -> str | None:
 
 
 def count_whole_parts(stage: Path, plan: LoadsPlan, total: int) -> int:
-    """Return the number of parts of this plan that are stored and undamaged."""
     return sum(fault_of(folder, plan) is None for folder in part_folders(stage, total))
 
 
 def write_part(folder: Path, result: ReplayResult, plan: LoadsPlan) -> None:
-    """Write a part; an older one stays until the new one is complete."""
+    """Write a part, in place of an older one."""
     responses = response_tables(result) if plan["responses"] else None
     store_loads(folder, "part", result.table, {"plan": plan, **guest_facts(result)}, responses)
 
@@ -102,9 +97,9 @@ def replay_parts(
     guests: int,
     replayer: Replayer,
 ) -> None:
-    """Replay the parts that are not stored, each on one guest, `guests` at a time.
+    """Replay the parts that are not stored, `guests` at a time.
 
-    On KeyboardInterrupt, parts in progress are still finished and stored, and no other is begun.
+    On KeyboardInterrupt, parts in progress are finished and stored.
     """
     folders, shares = part_folders(stage, total), share_out(cells, total)
 
@@ -131,7 +126,6 @@ def replay_part(
     progress: GuestProgress | None = None,
     responses: bool = False,
 ) -> ReplayResult:
-    """Replay a part on one guest; each number begins to look for a free CPU at another place."""
     cpus = usable_cpus()
     first = number % len(cpus)
     turned = [*cpus[first:], *cpus[:first]]
@@ -146,7 +140,7 @@ def join_parts(
     core_s: float | None = None,
     signer: Signer | None = None,
 ) -> None:
-    """Write a stage from its parts, and remove them; `core_s` is what the loads took, if the stage states it.
+    """Write a stage from its parts, and remove them; `core_s` is what the loads took.
 
     PartError if a part is missing or damaged, ReplayError if no load was done.
     """
@@ -168,7 +162,6 @@ def join_parts(
 
 
 def remove_parts(stage: Path) -> None:
-    """Remove the parts of a stage."""
     shutil.rmtree(parts_folder(stage), ignore_errors=True)
 
 
@@ -184,7 +177,6 @@ def _responses(folders: Sequence[Path]) -> Iterator[pa.Table]:
 
 
 def _merge_facts(facts: Sequence[GuestFacts]) -> GuestFacts:
-    """Return the facts of all parts' guests, numbered consecutively."""
     before = [sum(part["guests"] for part in facts[:place]) for place in range(len(facts))]
     return {
         "gates": [

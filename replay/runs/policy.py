@@ -17,7 +17,7 @@ too (draft-kazuho-ccwg-rapid-start-02, section 3.1).
 """
 
 SENDINGS: tuple[Sending, ...] = ("spread", "paced", "at once")
-"""Ways to send, from what sends least at a time on."""
+"""From what sends least at a time on."""
 
 SPREAD, PACED, AT_ONCE = SENDINGS
 
@@ -42,11 +42,11 @@ class Policy:
     """
 
     window: int
-    """Initial window in segments."""
     sending: Sending = "at once"
     beyond_ms: int | None = None
-    """Connections whose handshake took longer, from the SYN-ACK to its acknowledgement, have the policy, and
-    others ten segments at once; None: all connections have it."""
+    """Connections whose handshake, from the SYN-ACK to its acknowledgement, took longer have the policy, and
+    others ten segments at once; None: all have it.
+    """
 
     @classmethod
     def parse(cls, text: str | int) -> Self:
@@ -65,18 +65,16 @@ class Policy:
         return cls(int(window), cast("Sending", how), None if beyond is None else int(beyond))
 
     def __str__(self) -> str:
-        """The policy after IW in a sentence."""
         sending = "" if self.sending == AT_ONCE else f" {self.sending}"
         beyond = "" if self.beyond_ms is None else f" beyond {self.beyond_ms} ms"
         return f"{self.window}{sending}{beyond}"
 
     def __lt__(self, other: "Policy") -> bool:
-        """Whether this one comes first."""
         return self._place < other._place
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> "CoreSchema":  # noqa: ANN401
-        """Read and write a policy as its text wherever pydantic does so."""
+        """Have pydantic read and write a policy as its text."""
         from pydantic_core import core_schema  # no guest needs it
 
         text = core_schema.no_info_after_validator_function(cls.parse, core_schema.str_schema())

@@ -10,30 +10,29 @@ from replay.runs.cells import Cell
 from replay.runs.conditions import RECORDED_DISCOVERY
 
 OBJECT_S = 0.000_03
-"""Seconds of a core for an object besides its bytes: its request and its response."""
+"""For an object besides its bytes: request and response."""
 
 CONNECTION_S = 0.001_13
-"""Seconds of a core for a connection: its handshakes, and all that ends with it."""
+"""For a connection: handshakes, and all that ends with it."""
 
 FLOW_S = 0.000_24
-"""Seconds of a core for a background flow, besides its bytes."""
+"""For a background flow, besides its bytes."""
 
 MEGABYTE_S = 0.001_86
-"""Seconds of a core for a megabyte that crosses the bottleneck, with its acknowledgements."""
+"""For a megabyte across the bottleneck, with its acknowledgements."""
 
 BULK_MEGABYTE_S = 0.001_12
-"""Seconds of a core for a megabyte of competing bulk flows, which arrives in fewer and larger parts."""
+"""For a megabyte of bulk flows, which comes in fewer and larger parts."""
 
 SLOW_START_ROUND_TRIPS = 2
-"""Round trips that slow start adds to the longest chain of a page, in the median."""
+"""What slow start adds to a page's longest chain, in the median."""
 
 WARM_UP_ROUND_TRIPS, SHARING_ROUND_TRIPS, WARM_UP_S = 10, 30, 0.1
 """Time before the page, without and with competing flows (replay/lab/guest/cell.c)."""
 
 
 def core_s(cell: Cell) -> float:
-    """Return the seconds of a core for a load on the machine of studies/plan_prices, without its guest's boot
-    and calibration."""
+    """Return a load's seconds on the machine of studies/plan_prices, without boot and calibration."""
     page_s, before_s = page_seconds(cell), warm_up_seconds(cell)
     others = background(cell.background_load, cell.profile.down_bps)
     own = (
@@ -46,8 +45,7 @@ def core_s(cell: Cell) -> float:
 
 
 def core_seconds(cells: Sequence[Cell]) -> float:
-    """Return the seconds of a core for all cells; the price does not depend on window and seed, and is
-    computed once for these."""
+    """Return all cells' seconds; window and seed do not change a price."""
     prices: dict[tuple[int, int, int], float] = {}
     for cell in cells:
         alike = (id(cell.recipe), id(cell.profile), id(cell.conditions))
@@ -57,14 +55,13 @@ def core_seconds(cells: Sequence[Cell]) -> float:
 
 
 def connections(recipe: Recipe) -> int:
-    """Return the connections of a page: one to an origin over HTTP/2, else one for each object, up to six."""
+    """Return a page's connections: one to an origin over HTTP/2, else one an object, up to six."""
     objects = collections.Counter(object_.origin for object_ in recipe.requested)
     return sum(1 if recipe.origins[origin].h2 else min(6, count) for origin, count in objects.items())
 
 
 def page_seconds(cell: Cell) -> float:
-    """Return the virtual time of the page: its longest chain, and its bytes over what the others leave of the
-    bottleneck."""
+    """Return the page's virtual time: longest chain, and bytes over what others leave of the bottleneck."""
     flows = cell.conditions.competition.flows if cell.conditions.competition else 0
     transfer_s = 8 * cell.recipe.response_bytes / cell.profile.down_bps / (1 - cell.background_load)
     return (
@@ -75,8 +72,7 @@ def page_seconds(cell: Cell) -> float:
 
 
 def longest_chain_seconds(cell: Cell) -> float:
-    """Return the longest chain of objects that wait for one another: delays, a round trip each, handshakes at
-    an origin's first object."""
+    """Return the longest chain of objects: delays, a round trip each, and handshakes."""
     recipe, conditions = cell.recipe, cell.conditions
     requested = [(index, object_) for index, object_ in enumerate(recipe.objects) if not object_.is_cached]
     first = {object_.origin: index for index, object_ in reversed(requested)}
@@ -110,14 +106,12 @@ def longest_chain_seconds(cell: Cell) -> float:
 
 
 def warm_up_seconds(cell: Cell) -> float:
-    """Return the virtual time between the background's first flow and the page."""
     round_trips = SHARING_ROUND_TRIPS if cell.conditions.competition else WARM_UP_ROUND_TRIPS
     return WARM_UP_S + round_trips * cell.profile.rtt_us / 1e6
 
 
 def competing_megabytes(cell: Cell) -> float:
-    """Return what the competing flows carry: all that the bottleneck can beside the page, from the first
-    round trips on."""
+    """Return what competing flows carry: what the bottleneck can beside the page."""
     if not cell.conditions.competition:
         return 0.0
     seconds = warm_up_seconds(cell) + page_seconds(cell)

@@ -12,7 +12,6 @@ from replay.runs.network_jobs import FIRST_ORIGIN, network_job
 from replay.runs.policy import Policy
 
 VIRTUAL_S = 3600.0
-"""Time limit of a race, in virtual seconds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,16 +19,13 @@ class Flow:
     """A request and its response on a new connection."""
 
     policy: Policy
-    """Policy of the sender: the server, or the client for an upload."""
     request_bytes: int
-    """TCP payload of the request."""
     response_bytes: int
     """TCP payload of the response, its header included."""
     upload: bool = False
     """True if the request is the large part."""
     begins_s: float = 0.0
     congestion_control: str | None = None
-    """Congestion control of the sender; None: that of all flows."""
 
     def command(self) -> str:
         direction = "up" if self.upload else "down"
@@ -47,11 +43,11 @@ class Race:
     profile: Profile
     flows: tuple[Flow, ...]
     seed: int = 0
-    """Seed of all random events: losses, and when BBR probes."""
+    """Of losses, and of BBR's probes."""
 
 
 def download(profile: Profile, *, policy: Policy, request_bytes: int, response_bytes: int) -> Race:
-    """Return a race of one response, with no other traffic."""
+    """Return a race of one response."""
     flow = Flow(policy=policy, request_bytes=request_bytes, response_bytes=response_bytes)
     return Race(profile=profile, flows=(flow,))
 
@@ -61,7 +57,7 @@ class FlowOutcome:
     """The outcome of a flow."""
 
     seconds: float
-    """Time from the first SYN to the last byte of payload."""
+    """From the first SYN to the last byte of payload."""
     handshake_s: float
     segments_sent: int
     segments_retransmitted: int
@@ -73,7 +69,6 @@ class RaceOutcome:
 
     flows: tuple[FlowOutcome, ...]
     dropped: int
-    """Packets that the bottleneck's queue dropped."""
 
 
 def race(
@@ -84,7 +79,7 @@ def race(
     congestion_control: str,
     cpu: int | None = None,
 ) -> list[RaceOutcome]:
-    """Run all races in one guest, one after another; GuestFailed if a flow did not end."""
+    """Run all races in one guest, in turn; GuestFailed if a flow did not end."""
     answers: dict[str, dict[str, Any]] = {}
 
     def take(answer: dict[str, Any]) -> None:
@@ -109,13 +104,11 @@ def race(
 
 
 def commands(number: int, run: Race) -> Iterator[str]:
-    """Yield the player's commands for one race."""
     yield from (flow.command() for flow in run.flows)
     yield f"race {number} {VIRTUAL_S:.0f} {run.seed}"
 
 
 def outcome(run: Race, answer: dict[str, Any]) -> RaceOutcome:
-    """Return the outcome of a race from the player's answer."""
     if late := sum(not flow["done"] for flow in answer["flows"]):
         raise GuestFailed(f"{late} transfers over {run.profile.id} did not end", "")
     return RaceOutcome(

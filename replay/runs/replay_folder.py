@@ -33,7 +33,6 @@ from storage.staging import put_in_place
 from storage.sums import seal
 
 FORMAT_VERSION = 1
-"""Format of stage.json."""
 
 
 def store_loads(
@@ -45,8 +44,7 @@ def store_loads(
     *,
     signer: Signer | None = None,
 ) -> None:
-    """Write sorted cells, KIND.json, and the responses of each load if they are given, in one step; an older
-    folder stays until the new one is complete."""
+    """Write sorted cells, KIND.json, and responses if given, in one step."""
     with put_in_place(folder) as stage:
         pq.write_table(table, stage / "cells.parquet", compression="zstd")
         if responses is not None:
@@ -62,11 +60,10 @@ ORIGIN = (
     "format_version", "release", "recorded_pages", "recordings", "pages_there", "commit", "kernel", "player", "programs", "rule_version",  # noqa: E501
     "parameters",
 )  # fmt: skip
-"""Fields of stage.json that decide the cells; the manifest repeats them."""
+"""Fields of stage.json that decide the cells, which the manifest repeats."""
 
 
 def origin(facts: Mapping[str, object]) -> dict[str, object]:
-    """Return the fields of ORIGIN, for the manifest."""
     return {name: facts[name] for name in ORIGIN if name in facts}
 
 
@@ -75,16 +72,15 @@ ADDED = ("segments_dropped", "bytes_dropped", "bytes_spurious", "handshake_max_m
 
 
 DIRTY = "-dirty"
-"""End of a commit's name where the source tree had changes that were not committed, as git describes it."""
+"""End of a commit's name with uncommitted changes, by git."""
 
 
 def is_dirty(commit: str) -> bool:
-    """Return whether code with changes that were not committed made something."""
     return commit.endswith(DIRTY)
 
 
 def read_cells(folder: Path) -> pa.Table:
-    """Return the cells of a replay; ReplayError if they are none."""
+    """Return a replay's cells; ReplayError if the folder has none."""
     stored = pq.ParquetFile(folder / "cells.parquet").read()
     known = {*stored.column_names, *ADDED, *(("policy",) if "pacing" in stored.column_names else ())}
     if lacking := sorted({*CELL.names} - known):
@@ -93,7 +89,7 @@ def read_cells(folder: Path) -> pa.Table:
 
 
 def as_cells(loads: pa.Table) -> pa.Table:
-    """Return stored loads with every column of schema.computed_tables.CELL; what is not carried is null.
+    """Return loads with every column of schema.computed_tables.CELL; null where not carried.
 
     Version 1.0 had a column `pacing` in place of `policy`.
     """
@@ -111,14 +107,14 @@ def as_cells(loads: pa.Table) -> pa.Table:
 
 
 def count_states(table: pa.Table) -> dict[str, int]:
-    """Return the number of cells by state."""
     states = collections.Counter(table["state"].to_pylist())
     return {state: states[state] for state in ("done", "refused", "failed")}
 
 
 def guest_facts(result: ReplayResult) -> GuestFacts:
-    """Return the number of guests, their calibration checks and failures, without durations: a replay made
-    again has the same checksums."""
+    """Return the guests, their checks and failures, without durations: a replay made again has the same
+    checksums.
+    """
     return {
         "gates": [
             {"guest": number, "profile": job.profile.id, **check.to_dict()}
@@ -140,7 +136,7 @@ def plan_facts(
     rule_version: int,
     populations: Sequence[Population],
 ) -> LoadsPlan:
-    """Return everything that the cells depend on; `rule_version` is that of the recommendation's rule."""
+    """Return all that the cells depend on; `rule_version` is the recommendation's."""
     profiles = {cell.profile.id: cell.profile for cell in cells}
     return {
         "format_version": FORMAT_VERSION,
@@ -160,7 +156,6 @@ def plan_facts(
 
 
 def kernel_facts() -> KernelFacts:
-    """Return the guest's kernel; `recipe` is the hash of all that decides its build."""
     version = package_version()
     return {
         "package": PACKAGE,
@@ -171,7 +166,6 @@ def kernel_facts() -> KernelFacts:
 
 
 def parameters(cells: Sequence[Cell]) -> dict[str, object]:
-    """Return the choices of the method and of the command line."""
     return {
         "policies": [str(policy) for policy in sorted({cell.policy for cell in cells})],
         "seeds": sorted({cell.seed for cell in cells}),
@@ -209,7 +203,6 @@ def parameters(cells: Sequence[Cell]) -> dict[str, object]:
 
 
 def population_facts(population: Population) -> PopulationFacts:
-    """Return a population with its weights as a mapping."""
     return {
         "id": population.id,
         "version": population.version,
@@ -223,8 +216,7 @@ def population_facts(population: Population) -> PopulationFacts:
 
 
 def recipes_of(cells: Sequence[Cell], *, warm: bool) -> list[Recipe]:
-    """Return a recipe of each page in the cells with a cold or a warm cache: over any version of HTTP it has
-    the same responses."""
+    """Return each page's recipe with a cold or a warm cache, whatever its HTTP."""
     by_visit: dict[int, Recipe] = {}
     for cell in cells:
         if cell.conditions.warm_cache == warm:
@@ -233,7 +225,6 @@ def recipes_of(cells: Sequence[Cell], *, warm: bool) -> list[Recipe]:
 
 
 def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, object]:
-    """Return the totals of the pages, and of the responses that are not replayed."""
     return {
         "pages": len(recipes),
         "objects": sum(len(recipe.requested) for recipe in recipes),
@@ -249,7 +240,6 @@ def recipe_facts(recipes: Sequence[Recipe]) -> dict[str, object]:
 
 
 def server_delay_facts(recipes: Sequence[Recipe]) -> dict[str, object]:
-    """Return the known server delays, whether or not they are replayed."""
     delays = [
         object_.server_delay_us / 1e3
         for recipe in recipes

@@ -15,21 +15,19 @@ FILE = "responses.parquet"
 
 
 def write_responses(folder: Path, loads: Iterable[pa.Table]) -> None:
-    """Write each load as a row group."""
     with pq.ParquetWriter(folder / FILE, REPLAYED_RESPONSE, compression="zstd") as writer:
         for table in loads:
             writer.write_table(table)
 
 
 def read_responses(folder: Path) -> Iterator[pa.Table]:
-    """Yield the loads of a file, one after another."""
     with pq.ParquetFile(folder / FILE) as file:
         for number in range(file.num_row_groups):
             yield file.read_row_group(number)
 
 
 def response_tables(result: ReplayResult) -> Iterator[pa.Table]:
-    """Yield the responses of each load that is done, in the order of the cells."""
+    """Yield the responses of each done load, in the order of the cells."""
     for row, cell, answer in judge_cells(result.guests):
         if row["state"] == "done" and answer is not None:
             key = {name: row[name] for name in CELL_KEY}
@@ -38,7 +36,7 @@ def response_tables(result: ReplayResult) -> Iterator[pa.Table]:
 
 
 def of_load(cell: Cell, each: list[list[int]]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each response of a load from the player's answer; what came from the cache has none."""
+    """Yield a row for each response but the cached ones."""
     for object_, measured in zip(cell.recipe.requested, each, strict=True):
         wanted, sent, first, last, flights, retransmitted = measured
         yield {

@@ -21,7 +21,6 @@ from replay.runs.policy import Policy
 from schema.computed_tables import CELL
 
 ROWS_AT_ONCE = 1_000
-"""Rows that are dicts at one time while they become a table."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -29,19 +28,16 @@ class ReplayResult:
     """The outcome of a replay."""
 
     table: pa.Table
-    """The cells as schema.computed_tables.CELL, sorted by their keys."""
     guests: list[Guest]
     programs: dict[str, str] = field(default_factory=dict)
-    """SHA-256 of the kernel's image and of the player."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The cells as dicts, made anew: one takes some thirty times the memory of its row of the table."""
+        """Made anew: a dict takes some thirty times the memory of its row of the table."""
         return list(self.table.to_pylist())
 
     @property
     def virtual_s(self) -> float:
-        """Total virtual duration of the page loads, in seconds."""
         return float(pc.sum(self.table["page_ms"]).as_py() or 0) / 1e3
 
 
@@ -59,9 +55,9 @@ def replay(
     """Run all cells on at most `guests` guests, each on its own CPU; rows are sorted by cell.
 
     Loads by an alias route run in guests of their own, in reverse order: what equals is then not due to guest
-    or order. `cpus` are the CPUs to use, in order of preference; the default is all usable ones. Guests of
-    other runs keep theirs. A guest that fails costs the cell in progress; a new guest does the rest. With
-    `responses`, answers include each response (replay/runs/responses.py).
+    or order. `cpus` are the CPUs to use, in order of preference, by default all usable ones. A guest that
+    fails costs the cell in progress; a new guest does the rest. With `responses`, answers include each
+    response (replay/runs/responses.py).
     """
     cpus = cpus or usable_cpus()
     most = min(guests, len(cpus))
@@ -91,7 +87,6 @@ def replay(
 
 
 def result_of(guests: list[Guest], *, programs: dict[str, str]) -> ReplayResult:
-    """Return the outcome of guests that have ended: their calibration checks, and a row for each cell."""
     check_calibrations(guests)
     rows = (row for row, _, _ in judge_cells(guests))
     batches = [
@@ -103,15 +98,13 @@ def result_of(guests: list[Guest], *, programs: dict[str, str]) -> ReplayResult:
 
 
 def check_calibrations(guests: Sequence[Guest]) -> None:
-    """Check the calibration of every topology of guests that have ended, by which their cells are judged."""
     for guest in guests:
         for job in guest.jobs:
             job.checks = calibration_checks(job.profile, job.flights, offloads_on=guest.offloads_on)
 
 
 def judge_cells(guests: Sequence[Guest]) -> Iterator[tuple[dict[str, Any], Cell, dict[str, Any] | None]]:
-    """Yield the row of each cell with the cell and the player's answer, sorted by the cells' keys,
-    after `check_calibrations`."""
+    """Yield each cell's row with the cell and the answer, in order, after `check_calibrations`."""
     cells = [(cell, guest, job) for guest in guests for job in guest.jobs for cell in job.cells]
     for cell, guest, job in sorted(cells, key=lambda cell: cell_key(cell[0])):
         broken = next((check for check in job.checks if not check.passed), None)
@@ -123,7 +116,7 @@ SortKey = tuple[bytes, bytes, Policy, tuple[bytes, ...], int]
 
 
 def sort_key(row: dict[str, Any]) -> SortKey:
-    """Return the sort key of a row by its cell's key columns; text is compared bytewise."""
+    """Return a row's key columns; text is compared bytewise."""
     return (
         row["page"].encode(),
         row["profile"].encode(),
@@ -134,19 +127,17 @@ def sort_key(row: dict[str, Any]) -> SortKey:
 
 
 def cell_key(cell: Cell) -> SortKey:
-    """Return the sort key of a cell, which is that of its row."""
     page, profile = cell.recipe.page.encode(), cell.profile.id.encode()
     return page, profile, cell.policy, conditions_key(cell.conditions), cell.seed
 
 
 @functools.cache
 def conditions_key(conditions: Conditions) -> tuple[bytes, ...]:
-    """Return the part of a sort key that the conditions decide."""
     return tuple(str(value).encode() for value in conditions.columns().values())
 
 
 def share_out(cells: Sequence[Cell], guests: int) -> list[list[Cell]]:
-    """Divide whole pages among the guests, the heaviest first, each to the guest with the least work."""
+    """Divide whole pages among guests, the heaviest first, each to the one with the least work."""
     pages: dict[int, list[Cell]] = {}
     for cell in cells:
         pages.setdefault(cell.recipe.visit_id, []).append(cell)
@@ -160,15 +151,14 @@ def share_out(cells: Sequence[Cell], guests: int) -> list[list[Cell]]:
 
 
 def weight(page: list[Cell]) -> int:
-    """Return the rough cost of a page's cells: their bytes, and a fixed price for each response."""
+    """Return a page's rough cost: bytes, and a fixed price for each response."""
     return sum(cell.recipe.response_bytes + 5_000 * len(cell.recipe.requested) for cell in page)
 
 
 def judge_cell(
     cell: Cell, answer: dict[str, Any] | None, failure: GuestFailed | None, broken: CalibrationCheck | None
 ) -> dict[str, Any]:
-    """Return the row of one cell: failed without an answer, refused if a calibration check failed, else done
-    or failed."""
+    """Return a cell's row: failed without an answer, refused after a failed check, else done or failed."""
     if answer is None:
         return row(cell, "failed", str(failure) if failure else "the guest gave no answer", None)
     if broken:

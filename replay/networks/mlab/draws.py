@@ -18,13 +18,11 @@ from replay.networks.profiles import FRAME_BYTES, Profile
 from replay.networks.queues import QUEUES, PublishedQueues
 
 MONTH = "2025-10"
-"""Month of the bundled M-Lab file."""
 
 SLOW, OTHERS = SLOW_STRATA[0] * SLOW_STRATA[1], OTHER_STRATA[0] * OTHER_STRATA[1]
-"""Numbers of strata of the slowest tenth and of the rest."""
 
 BLOCKS = 16
-"""Parts of a stratum by bandwidth, in each of which the place in round trip is looked for."""
+"""Parts of a stratum by bandwidth, in which the place in round trip is looked for."""
 
 LEAST_MBPS, MOST_MBPS = 0.016, 1000.0
 """Bounds of the rates that the lab can emulate, as in a population's file."""
@@ -35,7 +33,6 @@ class DrawnNetwork:
     """One network of a draw."""
 
     profile: Profile
-    """With its place among the published queues, its queue by the default reading, and its country."""
     draw: int
     stratum: int
     """Number of the stratum: 0 to 15 are of the slowest tenth."""
@@ -53,15 +50,14 @@ def draw_networks(
 ) -> tuple[DrawnNetwork, ...]:
     """Return the networks of these draws, 64 each.
 
-    A draw depends on its number and the seed alone, so that a later stage goes on with further numbers.
-    Raises PopulationError without the month's file.
+    A draw depends on its number and the seed alone. PopulationError without the month's file.
     """
     return tuple(network for number in draws for network in _draw(number, seed, queues))
 
 
 @functools.cache
 def _strata() -> tuple[Cloud, list[list[Integers]]]:
-    """Return the world's cloud, and the members of each stratum: BLOCKS by bandwidth, each by round trip."""
+    """Return the world's cloud, and each stratum's members: BLOCKS by bandwidth, each by round trip."""
     cloud = world(read_countries(find_month(MONTH)).countries)
     others, slow = split_by_slowness(cloud)
     cells = [
@@ -73,7 +69,7 @@ def _strata() -> tuple[Cloud, list[list[Integers]]]:
 
 
 def _draw(number: int, seed: int, queues: PublishedQueues) -> list[DrawnNetwork]:
-    """Draw a low-discrepancy set of places, shifted at random and dealt to the strata at random."""
+    """Draw low-discrepancy places, shifted and dealt to the strata at random."""
     cloud, members = _strata()
     random = np.random.default_rng([seed, number])
     places = random.permutation((low_discrepancy(len(members), 3) + random.random(3)) % 1)

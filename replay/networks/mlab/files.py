@@ -24,15 +24,13 @@ import pyarrow.parquet as pq
 from replay.networks.population_csv import PopulationError
 
 PERCENTS = (1, 5, 10, 25, 50, 75, 90, 95, 99)
-"""Percentiles that the files have."""
 
 BUCKET = "https://storage.googleapis.com/mlab-sandbox-iqb-us-central1"
 """Address at which M-Lab publishes the files; no account is needed."""
 
 HERE = Path(__file__).parent
 MANIFEST = HERE / "manifest.csv"
-"""SHA-256 of the 205 months from 2009-01 to 2026-01, from M-Lab's manifest (m-lab/iqb,
-commit dbd7401d4d17)."""
+"""SHA-256 of 2009-01 to 2026-01, from M-Lab's manifest (m-lab/iqb, commit dbd7401d4d17)."""
 
 SIZE_LIMIT = 4_000_000
 """Largest accepted file, in bytes; October 2025 has 58,527."""
@@ -58,8 +56,7 @@ class Country:
 
     @property
     def is_possible(self) -> bool:
-        """False if a value is that of no network: no test, a rate or round trip of 0,
-        a loss that is no share."""
+        """False if a value is that of no network: no test, a rate or round trip of 0, a loss above 1."""
         return (
             self.tests > 0
             and self.bandwidth_mbps[0] > 0
@@ -73,14 +70,11 @@ class Month(NamedTuple):
 
     countries: list[Country]
     left_out: list[str]
-    """Codes of countries with a value that no network has, such as a test of 0 Mbps."""
+    """Codes of countries with a value that no network has."""
 
 
 def read_countries(content: bytes) -> Month:
-    """Read a file of downloads by country, with its labels of latency and loss put right.
-
-    Raises PopulationError.
-    """
+    """Read a file, with its labels of latency and loss put right; PopulationError."""
     try:
         rows = pq.read_table(pa.BufferReader(content)).to_pylist()
         countries = [_country(row) for row in rows]
@@ -119,8 +113,7 @@ def _rising(row: Mapping[str, object], name: str, labels: list[int] | tuple[int,
 
 
 def read_manifest(path: Path = MANIFEST) -> dict[str, str]:
-    """Return the SHA-256 of the downloads by country, by month; from our list or M-Lab's own
-    manifest.json[.gz]."""
+    """Return the SHA-256 by month; from our list or M-Lab's own manifest.json[.gz]."""
     try:
         content = path.read_bytes()
         text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
@@ -140,11 +133,10 @@ def read_manifest(path: Path = MANIFEST) -> dict[str, str]:
 
 
 def find_month(month: str, *, source: str | None = None, manifest: Path = MANIFEST) -> bytes:
-    """Return the file of a month, YYYY-MM: from a folder or URL, by default the bundled file or M-Lab's
-    bucket.
+    """Return the file of a month, YYYY-MM: from a folder or URL, by default bundled or in M-Lab's bucket.
 
-    In a folder, a file is called 202510_downloads_by_country.parquet, or as in the bucket. Raises
-    PopulationError if the file is missing or is not the one that the manifest names.
+    In a folder, it is called 202510_downloads_by_country.parquet, or as in the bucket. PopulationError if it
+    is missing, or not the manifest's.
     """
     if not MONTH.fullmatch(month):
         raise PopulationError(f"{month!r} is no month such as 2025-10")

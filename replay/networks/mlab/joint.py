@@ -33,7 +33,6 @@ medians it is -0.58, on mobile lines of two countries about 0 (ERRANT, 1,000 tes
 correlation is -0.34."""
 
 NETWORKS = 32_768
-"""Networks of a cloud."""
 
 LOWER_QUARTILE = PERCENTS.index(25)
 
@@ -48,11 +47,11 @@ class Cloud:
     bandwidth_mbps: Floats
     rtt_ms: Floats
     loss: Floats
-    """The lower quartile of the country's tests: losses that a test caused itself are not the path's."""
+    """The lower quartile of the country's tests: a test causes losses itself."""
     place: Floats
     """A number from 0 to 1 that is independent of the others."""
     country: Codes | None = None
-    """ISO 3166-1 alpha-2 of each network; None where the cloud is of no countries."""
+    """ISO 3166-1 alpha-2 of each network."""
 
 
 def low_discrepancy(count: int, dimensions: int) -> Floats:
@@ -71,7 +70,6 @@ def low_discrepancy(count: int, dimensions: int) -> Floats:
 
 
 def logarithms(rows: Sequence[tuple[float, ...]]) -> Floats:
-    """Return the logarithms of percentiles, a row each, made to rise strictly."""
     rising: Floats = np.log(np.array(rows))
     for column in range(1, rising.shape[1]):
         rising[:, column] = np.maximum(rising[:, column], rising[:, column - 1] + TIE)
@@ -79,7 +77,7 @@ def logarithms(rows: Sequence[tuple[float, ...]]) -> Floats:
 
 
 def values_at(rows: Floats, scores: Floats) -> Floats:
-    """Return the values at normal scores, each by its own row of `logarithms`."""
+    """Return the values at normal scores, each by its row of `logarithms`."""
     after = np.searchsorted(SCORES, scores).clip(1, len(SCORES) - 1)
     at = np.arange(len(rows))
     low, high = rows[at, after - 1], rows[at, after]
@@ -90,7 +88,7 @@ def values_at(rows: Floats, scores: Floats) -> Floats:
 
 @functools.cache
 def normal_scores() -> tuple[Floats, Floats]:
-    """Return the points of every cloud, and the normal scores [network, 2] of their second and third
+    """Return every cloud's points, and the normal scores [network, 2] of their second and third
     coordinate."""
     points = low_discrepancy(NETWORKS, 4)
     scores: Floats = np.array([NORMAL.inv_cdf(share) for share in points[:, 1:3].ravel()]).reshape(-1, 2)
@@ -100,8 +98,9 @@ def normal_scores() -> tuple[Floats, Floats]:
 def world(
     countries: Sequence[Country], *, rho: float = RHO, weights: Mapping[str, float] | None = None
 ) -> Cloud:
-    """Return the mixture of the countries by their tests, or by `weights` of their codes; each by a Gaussian
-    copula with `rho`."""
+    """Return the mixture of the countries by their tests, or by `weights`; each by a Gaussian copula with
+    `rho`.
+    """
     ordered = sorted(
         countries, key=lambda country: (country.bandwidth_mbps[len(PERCENTS) // 2], country.code)
     )

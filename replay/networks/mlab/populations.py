@@ -72,12 +72,11 @@ def populations_of(
     users_source: str = "",
     left_out: Sequence[str] = (),
 ) -> Iterator[NewPopulation]:
-    """Yield the populations of countries by `codes`, or without codes of the world and of the slowest
-    countries.
+    """Yield the populations of countries by `codes`, or else of the world and of the slowest countries.
 
-    Raises PopulationError. Each but the slowest countries' comes twice: as measured, and with the HTTP
-    round trips of visitors. The world also comes weighted by Internet users: `users` by country code, or else
-    those of USERS. `left_out` are countries of the month that are not among them.
+    PopulationError. Each but the slowest countries' comes twice: as measured, and with the HTTP round trips
+    of visitors. The world also comes weighted by Internet users: `users` by country code, or else USERS.
+    `left_out` are countries of the month that are not among them.
     """
     by_tests, name = world(countries, rho=rho), f"mlab-{month}"
     by_code = {country.code: country for country in countries}
@@ -102,7 +101,7 @@ def populations_of(
 
 
 def country(by_code: Mapping[str, Country], code: str) -> Country:
-    """Return the country with a code; PopulationError if it is missing or has too few tests."""
+    """Return a country; PopulationError if it is missing or has too few tests."""
     if (country := by_code.get(code.upper())) is None:
         raise PopulationError(f"no country {code!r}; there are {', '.join(sorted(by_code))}")
     if country.tests < FEWEST_TESTS:
@@ -113,12 +112,10 @@ def country(by_code: Mapping[str, Country], code: str) -> Country:
 
 
 def select_usable(countries: Sequence[Country]) -> list[Country]:
-    """Return the countries with enough tests to be used alone."""
     return [country for country in countries if country.tests >= FEWEST_TESTS]
 
 
 def select_slowest(countries: Sequence[Country]) -> list[Country]:
-    """Return the slowest countries by `slowness` of their medians, slowest first."""
     candidates = select_usable(countries)
     medians = np.array([(country.bandwidth_mbps[MEDIAN], country.rtt_ms[MEDIAN]) for country in candidates])
     order = np.argsort(-slowness(medians[:, 0], medians[:, 1]), kind="stable")
@@ -128,7 +125,6 @@ def select_slowest(countries: Sequence[Country]) -> list[Country]:
 def make_both(
     name: str, title: str, cloud: Cloud, by_tests: Cloud, month: str, rho: float
 ) -> Iterator[NewPopulation]:
-    """Yield a population as measured, and with the HTTP round trips of visitors."""
     yield make_population(name, title, cloud, month, rho)
     further = f"{title}, plus HTTP round trips of visitors by CrUX of {VISITORS_MEASURED}"
     measured = min(month, VISITORS_MEASURED)
@@ -137,14 +133,14 @@ def make_both(
 
 
 def visitor_distances_ms(world: Cloud) -> Floats:
-    """Return the distance beyond M-Lab's servers of the domains at VISITOR_PERCENTS."""
     distances: Floats = np.array(VISITOR_RTT_MS) - np.quantile(world.rtt_ms, 0.75)
     return distances
 
 
 def add_visitor_distances(cloud: Cloud, world: Cloud) -> Cloud:
-    """Return the cloud's networks with HTTP round trips of visitors; the first and the last distance hold
-    beyond their percentiles."""
+    """Return the networks with HTTP round trips of visitors; the first and last distance hold beyond their
+    percentiles.
+    """
     normal = NormalDist()
     scores = [normal.inv_cdf(percent / 100) for percent in VISITOR_PERCENTS]
     log_distances = np.interp(
@@ -165,7 +161,7 @@ def make_population(
 ) -> NewPopulation:
     """Return the population of a cloud.
 
-    The id names rho where it is not the default one: -r60 is -0.6, -rp05 is 0.05.
+    Its id names a rho that is not the default: -r60 is -0.6, -rp05 is 0.05.
     """
     if not -1 < rho < 1:
         raise PopulationError(f"rho must be a correlation such as -0.3, not {rho}")
@@ -193,7 +189,7 @@ def make_population(
 
 
 def rows_of(sample: NetworkSample) -> Iterator[dict[str, Any]]:
-    """Yield the networks of a sample, within the bounds of a population's file."""
+    """Yield the networks, within the bounds of a population's file."""
     for at, share in enumerate(sample.queue_shares):
         mbps, rtt_ms = (
             float(sample.bandwidth_mbps[at].clip(0.016, 1000)),
@@ -210,7 +206,6 @@ def rows_of(sample: NetworkSample) -> Iterator[dict[str, Any]]:
 
 
 def percentiles_of(cloud: Cloud, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the percentiles of the source and of the sample, in the sample's own rounding."""
     weights: Floats = np.array([float(row["weight"]) for row in rows])
     percentiles: dict[str, Any] = {"percents": list(PERCENTS)}
     for name, source, column, factor in (
@@ -226,15 +221,11 @@ def percentiles_of(cloud: Cloud, rows: Sequence[Mapping[str, Any]]) -> dict[str,
 
 
 def round_values(values: Floats) -> list[float]:
-    """Return the values to four significant digits."""
     return [float(f"{value:.4g}") for value in values]
 
 
 def read_users(path: Path) -> dict[str, float]:
-    """Return the Internet users by country code, from a CSV with the columns country_code and users.
-
-    Raises PopulationError.
-    """
+    """Read Internet users by country code, from a CSV with country_code and users; PopulationError."""
     try:
         rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
         users = {row["country_code"].upper(): float(row["users"]) for row in rows}

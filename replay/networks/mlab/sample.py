@@ -23,20 +23,16 @@ ROUND_TRIPS, PAGE_BYTES = 20, 2_710_000
 its round trips are ours."""
 
 SLOW_SHARE = 0.1
-"""Share of the slow part."""
 
 SLOW_STRATA, OTHER_STRATA = (4, 4), (8, 6)
-"""Columns by bandwidth and rows by round trip: 16 networks of the slowest tenth, and 48 of the rest."""
 
 PASSES, MOST_OFF = 200, 0.05
 """Most passes over the percentiles, and the relative error that ends them."""
 
 HELD = [place for place, percent in enumerate(PERCENTS) if 5 <= percent <= 95]
-"""Places of the percentiles that the sample must have."""
 
 WITHIN = 16
-"""Part of a stratum, a sixteenth around its place in bandwidth,
-in which the place in round trip is looked for."""
+"""Part of a stratum by bandwidth in which the place in round trip is looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,20 +44,18 @@ class NetworkSample:
     loss: Floats
     weights: Floats
     slow_weights: Floats
-    """Weights in the slow part, which sum to 1; 0 for other networks."""
+    """Weights in the slow part; 0 for other networks."""
     queue_shares: Floats
-    """Cumulative share of each network's queue among all queues, from the shallowest."""
+    """Cumulative share of each network's queue, from the shallowest."""
 
 
 def slowness(bandwidth_mbps: Floats, rtt_ms: Floats) -> Floats:
-    """Return the milliseconds of ROUND_TRIPS and of PAGE_BYTES at the full rate: the order from fast to
-    slow."""
+    """Return the milliseconds of ROUND_TRIPS and of PAGE_BYTES, by which networks are ordered."""
     order: Floats = ROUND_TRIPS * rtt_ms + 8e-3 * PAGE_BYTES / bandwidth_mbps
     return order
 
 
 def draw_sample(cloud: Cloud) -> NetworkSample:
-    """Return the sample of a cloud."""
     bandwidth, rtt = cloud.bandwidth_mbps, cloud.rtt_ms
     others, slow = split_by_slowness(cloud)
     cells = [*strata(slow, SLOW_STRATA, bandwidth, rtt), *strata(others, OTHER_STRATA, bandwidth, rtt)]
@@ -84,23 +78,21 @@ def draw_sample(cloud: Cloud) -> NetworkSample:
 
 
 def split_by_slowness(cloud: Cloud) -> tuple[Integers, Integers]:
-    """Return the places of the other networks and of the slowest SLOW_SHARE of a cloud, each from fast to
-    slow."""
+    """Return the places of the other networks and of the slowest SLOW_SHARE, from fast to slow."""
     order = np.argsort(slowness(cloud.bandwidth_mbps, cloud.rtt_ms), kind="stable")
     others, slow = np.split(order, [round((1 - SLOW_SHARE) * len(order))])
     return others, slow
 
 
 def strata(members: Integers, shape: tuple[int, int], bandwidth: Floats, rtt: Floats) -> Iterator[Integers]:
-    """Cut members into columns by bandwidth, and each column into rows by round trip,
-    all of equal numbers."""
+    """Cut members into columns by bandwidth, and those into rows by round trip, all equal."""
     columns, rows = shape
     for column in np.array_split(members[np.argsort(bandwidth[members], kind="stable")], columns):
         yield from np.array_split(column[np.argsort(rtt[column], kind="stable")], rows)
 
 
 def pick(cell: Integers, across: float, along: float, bandwidth: Floats, rtt: Floats) -> int:
-    """Return the member of a stratum at cumulative shares `across` by bandwidth and `along` by round trip."""
+    """Return the member at cumulative shares `across` by bandwidth and `along` by round trip."""
     members = cell[np.argsort(bandwidth[cell], kind="stable")]
     width = max(1, len(members) // WITHIN)
     first = int(across * (len(members) - width))
@@ -109,7 +101,7 @@ def pick(cell: Integers, across: float, along: float, bandwidth: Floats, rtt: Fl
 
 
 def mid_shares(values: Floats, weights: Floats) -> Floats:
-    """Return the cumulative share of each value, up to the middle of its own weight."""
+    """Return the cumulative share of each value, up to the middle of its weight."""
     order = np.argsort(values, kind="stable")
     shares = np.empty(len(values))
     shares[order] = np.cumsum(weights[order]) - weights[order] / 2
@@ -121,7 +113,7 @@ def at_same_ranks(values: Floats, weights: Floats, cloud: Floats) -> Floats:
     """Return the cloud's quantiles at the weighted ranks of the values, made to agree with it at PERCENTS.
 
     The two networks around each percentile are moved by the factor that their interpolation is wrong by.
-    Where percentiles jump, a move can carry a network over the next percentile: then the moves are repeated,
+    Where percentiles jump, a move can carry a network over the next percentile: then the moves are repeated
     between the percentiles, at most PASSES times.
     """
     moved: Floats = np.quantile(cloud, mid_shares(values, weights))
@@ -145,8 +137,7 @@ def at_same_ranks(values: Floats, weights: Floats, cloud: Floats) -> Floats:
 
 
 def weighted_quantiles(values: Floats, weights: Floats, shares: Sequence[float]) -> Floats:
-    """Return the quantiles of weighted values: between them, the logarithm is linear in the normal score of
-    the share."""
+    """Return weighted quantiles, whose logarithm is linear in the share's normal score."""
     order = np.argsort(values, kind="stable")
     normal = NormalDist()
     scores = [normal.inv_cdf(share) for share in mid_shares(values, weights)[order]]
