@@ -55,7 +55,7 @@ from storage.sums import MANIFEST, SIGNATURE, broken_sums, seal, sums_now
 LICENCE = "CC-BY-4.0"
 
 MODEL = {"initial_window_segments": MODEL_IW, "segment_bytes": MODEL_MSS}
-"""Window model by which responses count as IW-limited; stored in the metadata of `distribution`."""
+"""Window model by which responses count as IW-limited, in the metadata of `distribution`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -64,11 +64,10 @@ class Built:
 
     release: Release
     is_new: bool
-    """False if the same release, byte for byte, existed already."""
+    """False if the same release, byte for byte, was there."""
 
 
 def count_rows(engine: Engine, crawl_id: int) -> dict[str, int]:
-    """Return the number of rows of a crawl in PostgreSQL, by table."""
     counts = {}
     with engine.connect() as connection:
         for table in map(table_of, RELEASED):
@@ -79,7 +78,6 @@ def count_rows(engine: Engine, crawl_id: int) -> dict[str, int]:
 
 
 def detached_tables(engine: Engine, crawl_id: int) -> list[str]:
-    """Return tables whose partition of the crawl is detached (storage/partitions.py)."""
     with engine.connect() as connection:
         partitions = attached_partitions(connection, crawl_id)
     return [name for name in DETACHABLE if name not in partitions]
@@ -100,9 +98,9 @@ def build(
 
     `version` is by default the newest existing version, or 1. An existing version is compared and never
     rewritten; an unsigned one is signed by `signer`. A new version after the first needs a `reason`.
-    `progress` is called with the rows done and the total. Raises ReleaseError, storage.crawls.CrawlNotFound
-    or storage.engine.DatabaseError, after which nothing is left behind, and storage.signatures.SigningFailed,
-    after which the release exists unsigned.
+    `progress` is called with the rows done and the total. ReleaseError, storage.crawls.CrawlNotFound or
+    storage.engine.DatabaseError leave nothing behind; after storage.signatures.SigningFailed the release
+    exists unsigned.
     """
     with engine.connect() as connection:
         row = find_crawl(connection, crawl)
@@ -133,15 +131,14 @@ def build(
 
 
 def newest_version(root: Path, name: CrawlName) -> int:
-    """Return the highest existing version, including damaged and withdrawn ones; 1 if there is none."""
+    """Return the highest existing version, damaged and withdrawn ones too; 1 if there is none."""
     return max((release.version for release in iter_versions(root) if release.crawl == name), default=1)
 
 
 @contextlib.contextmanager
 def new_folder(root: Path) -> Iterator[Path]:
-    """Provide an empty folder for a new release, which is removed unless `finish` moves it.
-
-    Errors of writing, such as a full disk or an unsafe folder below `root`, are translated to ReleaseError.
+    """Provide a folder for a new release, removed unless `finish` moves it; errors of writing are
+    ReleaseError.
     """
     try:
         with staging(root) as stage:
@@ -163,7 +160,7 @@ def new_folder(root: Path) -> Iterator[Path]:
 def _write_tables(
     engine: Engine, crawl_id: int, folder: Path, progress: Callable[[int, int], None]
 ) -> dict[str, int]:
-    """Write the observation tables; return the number of rows by table."""
+    """Write the observation tables; return rows by table."""
     total = sum(count_rows(engine, crawl_id).values())
     done = 0
     rows = {}
@@ -188,14 +185,12 @@ def _write_tables(
 
 
 def write_computed(folder: Path, kind: str) -> dict[str, int]:
-    """Compute and write the items and the distributions of the tables in a folder;
-    number of rows by table."""
+    """Compute and write the items and the distributions of a folder; return rows by table."""
     items = write_items(folder, is_ranked=not is_recorded(kind))
     return {"item": items, "distribution": write_distribution(folder)}
 
 
 def write_distribution(folder: Path) -> int:
-    """Compute and write the distributions of the items in a folder; number of rows."""
     metadata = DISTRIBUTION.metadata | {key.encode(): str(value).encode() for key, value in MODEL.items()}
     schema = DISTRIBUTION.with_metadata(metadata)
     steps = (piece.cast(schema) for piece in compute_distribution(folder))
@@ -233,7 +228,7 @@ def make_manifest(
 ) -> Manifest:
     """Return the manifest of the release in `folder`, of a row of the table `crawl`.
 
-    It describes the crawl and not the build, so that a later build gives the same bytes.
+    It describes the crawl, not the build, so that a later build gives the same bytes.
     """
     return Manifest(
         crawl=name_in(crawl),
@@ -256,12 +251,10 @@ def make_manifest(
 
 
 def name_in(crawl: Mapping[str, Any]) -> CrawlName:
-    """Return the name of the crawl in a row of the table `crawl`."""
     return CrawlName(**{field.name: crawl[field.name] for field in dataclasses.fields(CrawlName)})
 
 
 def packets_of(connections: Path) -> dict[str, int]:
-    """Audit the connections of a release by their packets."""
     query = QUERY.format(source="read_parquet($path, hive_partitioning = false)")
     with open_database() as database:
         (counts,) = database.execute(query, {"path": str(connections)}).fetchall()
@@ -270,11 +263,9 @@ def packets_of(connections: Path) -> dict[str, int]:
 
 
 def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | None = None) -> Built:
-    """Describe and seal a complete release folder, move it to `place` or compare it with
-    the version there, and sign it.
+    """Seal a complete folder, move it to `place` or compare it with the version there, and sign it.
 
-    A version that is there keeps its authors: it can be built again after the
-    operator's CITATION.cff changed.
+    A version that is there keeps its authors, whatever the operator's CITATION.cff says now.
     """
     existing = read_version(place)
     authors = existing.manifest.authors if isinstance(existing, Release) else manifest.authors
@@ -289,7 +280,6 @@ def finish(folder: Path, manifest: Manifest, place: Path, *, signer: Signer | No
 
 
 def _publish(built: Release, place: Path) -> Built:
-    """Rename the folder to `place`, or compare it with the version there."""
     for path in [*built.path.iterdir(), built.path]:
         flush(path)
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -301,7 +291,7 @@ def _publish(built: Release, place: Path) -> Built:
 
 
 def _same(built: Release, place: Path) -> Release:
-    """Return the existing release at `place` if it equals the built one; ReleaseError otherwise."""
+    """Return the release at `place` if it equals the built one; ReleaseError otherwise."""
     existing, version = read_version(place), built.version
     if isinstance(existing, Withdrawn):
         raise ReleaseError(

@@ -29,7 +29,7 @@ from storage.notices import Withdrawal, read_withdrawal
 from storage.sums import MANIFEST, checksum_of
 
 RECORDING = "recording.json"
-"""File that says whence the pages of a recorded release are, what of them is inferred, and their limits."""
+"""File that says whence the pages of a recorded release are, and their limits."""
 
 
 class ReleaseError(Exception):
@@ -42,13 +42,12 @@ class VersionRecord:
 
     version: int
     date: str | None
-    """Day on which it was made, as 2026-12-03; of a first version the day on which its crawl was sealed.
+    """Day, as 2026-12-03; of a first version that on which its crawl was sealed.
 
     None if unknown.
     """
     reason: str | None
-    """Why it was made; None for a first version, and for a damaged or withdrawn one
-    that no later version tells of."""
+    """None for a first version, and for a damaged or withdrawn one that no later version tells of."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,17 +63,15 @@ class ReleaseFacts:
     list_checksum: str
     licence: str
     rows: dict[str, int]
-    """Number of rows by table."""
     packets: dict[str, int]
-    """storage.packet_audit.PacketAudit of the connections."""
     history: tuple[VersionRecord, ...]
-    """This version and those before it, the first one first."""
+    """This version and those before, the first one first."""
     public_suffix_list: str
-    """Version of the Public Suffix List by which items are of first or third parties."""
+    """Version of the Public Suffix List, by which items are of first or third parties."""
     authors: tuple[Author, ...] = ()
-    """Authors that the operator named; empty if these are the maintainers of firstflight."""
+    """Named by the operator; empty for the maintainers of firstflight."""
     recorded_by: tuple[Author, ...] = ()
-    """Who recorded the pages, where somebody else did, and then is the release's author."""
+    """Who recorded the pages, where somebody else did, as the release's author."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,13 +80,12 @@ class Manifest(ReleaseFacts):
 
     crawl: CrawlName
     old_list_month: str | None = None
-    """Month in which the list of sites was read, if that is before the month of the plan; left out if not."""
+    """Month of the list of sites, if that is before the month of the plan."""
     files: dict[str, str]
-    """SHA-256 by file name, for every file except the manifest and SHA256SUMS."""
+    """SHA-256 by name of every file but the manifest and SHA256SUMS."""
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What `manifest.json` has."""
         facts = dataclasses.asdict(self)
         if self.old_list_month is None:
             del facts["old_list_month"]
@@ -97,15 +93,14 @@ class Manifest(ReleaseFacts):
 
     @property
     def record(self) -> VersionRecord:
-        """When and why this version was made."""
         return self.history[-1]
 
     @property
     def data_checksum(self) -> str:
         """SHA-256 over the lines of SHA256SUMS for the tables of data, which citations have.
 
-        Documents are not in it, nor the table `crawl`, which says by which code the data were made: the same
-        data have the same checksum, whoever makes them again.
+        It leaves out documents, and the table `crawl`, which names the code: the same data have the same
+        checksum, whoever makes them.
         """
         tables = sorted(name for name in self.files if name.endswith(".parquet") and name != "crawl.parquet")
         lines = "".join(f"{self.files[name]}  {name}\n" for name in tables)
@@ -121,21 +116,18 @@ class Release:
 
     @property
     def crawl(self) -> CrawlName:
-        """Name of the crawl."""
         return self.manifest.crawl
 
     @property
     def version(self) -> int:
-        """Version number of the release."""
         return self.manifest.version
 
     def file(self, table: str) -> Path:
-        """Return the Parquet file of one table."""
         return self.path / f"{table}.parquet"
 
     @property
     def recording(self) -> dict[str, Any] | None:
-        """Content of recording.json; None for a crawl of ours. ReleaseError if it is damaged or missing."""
+        """Content of recording.json; None for our crawls. ReleaseError if it is damaged or missing."""
         if not is_recorded(self.crawl.kind):
             return None
         try:
@@ -146,7 +138,7 @@ class Release:
 
     @property
     def checksum(self) -> str:
-        """SHA-256 of SHA256SUMS, which identifies the whole release in reports."""
+        """SHA-256 of SHA256SUMS, which identifies the release."""
         return checksum_of(self.path)
 
 
@@ -173,8 +165,7 @@ class Withdrawn:
 
 
 def release_folders(root: Path) -> list[Path]:
-    """Return folders of versions below `root`, sorted by path and then by version; their content is not
-    read."""
+    """Return folders of versions, sorted by path and then by version, without reading any."""
     folders = root.glob("month=*/device=*/vantage=*/arm=*/kind=*/version=*")
     named = [(folder.parent, number, folder) for folder in folders if (number := _number(folder)) is not None]
     return [folder for *_, folder in sorted(named)]
@@ -186,21 +177,21 @@ def _number(folder: Path) -> int | None:
 
 
 def iter_versions(root: Path) -> Iterator[Release | Damaged | Withdrawn]:
-    """Return every version of every release below `root`, by crawl, the highest version last;
-    damage to one does not stop the list."""
+    """Return every version of every release by crawl, the highest last; damage to one does not stop the
+    list.
+    """
     return map(read_version, release_folders(root))
 
 
 def months_with_release(root: Path, crawl: CrawlName) -> tuple[str, ...]:
-    """Return the months of a crawl's year that have a release which differs in nothing but the month;
-    damaged and withdrawn ones do not count."""
+    """Return the months of a crawl's year with a whole release that differs in nothing but the month."""
     crawls = (release.crawl for release in iter_versions(root) if isinstance(release, Release))
     months = {other.month for other in crawls if dataclasses.replace(other, month=crawl.month) == crawl}
     return tuple(sorted(month for month in months if month[:4] == crawl.month[:4]))
 
 
 def read_version(folder: Path) -> Release | Damaged | Withdrawn:
-    """Classify the folder of a version by its manifest alone; storage.sums.broken_sums compares the files."""
+    """Classify a version by its manifest alone; storage.sums.broken_sums compares the files."""
     parts = [part.split("=", 1) for part in folder.parts[-6:]]
     crawl = CrawlName(**dict(parts[:-1]))
     version = int(parts[-1][1])
@@ -221,12 +212,12 @@ def read_version(folder: Path) -> Release | Damaged | Withdrawn:
 
 
 def releases(root: Path) -> Iterator[Release]:
-    """Return every version below `root` with a readable manifest; damaged and withdrawn ones are left out."""
+    """Return every version with a readable manifest."""
     return (release for release in iter_versions(root) if isinstance(release, Release))
 
 
 def read_release(path: Path) -> Release:
-    """Read the release in the folder `path`; ReleaseError if its manifest is unreadable."""
+    """Read a release; ReleaseError if its manifest is unreadable."""
     try:
         return Release(path, msgspec.json.decode((path / MANIFEST).read_bytes(), type=Manifest))
     except (OSError, RecursionError, ValueError) as exc:
@@ -236,10 +227,10 @@ def read_release(path: Path) -> Release:
 
 
 def find_release(root: Path, crawl: str) -> Release:
-    """Return the newest version of the release whose crawl `crawl` names, in full or by its first parts.
+    """Return the newest version of the release that `crawl` names, in full or by its first parts.
 
-    `2026-11` suffices if it is unique. A damaged newest version is a ReleaseError and never replaced by an
-    older version, which may have been superseded for a reason.
+    A damaged newest version is a ReleaseError and never replaced by an older version, which may have been
+    superseded for a reason.
     """
     matching = [
         release
@@ -257,7 +248,6 @@ def find_release(root: Path, crawl: str) -> Release:
 
 
 def check_intact(release: Release | Damaged) -> Release:
-    """Return the release; ReleaseError if it is damaged."""
     if isinstance(release, Damaged):
         raise ReleaseError(release.problem)
     return release

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 65_536
 
 LEAST_KNOWN_SHARE = 0.5
-"""Least share of items of known size of which a share may be stated as that of all. Ours."""
+"""Least share of items of known size that may be stated as that of all. Ours."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Fit:
     window_bytes: int
     count: int
     share: float | None
-    """Share of the items of known size; None if no size is known."""
+    """Of the items of known size; None if there are none."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -42,21 +42,18 @@ class Cdf:
     cumulative: NDArray[np.integer]
     """Items of this size or less."""
     unknown: int
-    """Items of unknown size."""
 
     @property
     def known(self) -> int:
-        """Items of known size."""
         return int(self.cumulative[-1]) if len(self.cumulative) else 0
 
     @property
     def is_stated(self) -> bool:
-        """Return whether enough sizes are known to state a share of them as that of all."""
+        """True if enough sizes are known to state a share of them as that of all."""
         return is_stated(self)
 
     @property
     def nbytes(self) -> int:
-        """Memory that the arrays take."""
         return self.sizes.nbytes + self.cumulative.nbytes
 
     def fit(self, iw: int, *, mss: int) -> Fit:
@@ -66,21 +63,22 @@ class Cdf:
         return Fit(iw, iw * mss, count, count / self.known if self.known else None)
 
     def quantile(self, percent: int) -> int:
-        """Return the smallest size that at least `percent` % of the items do not exceed;
-        there must be a known size."""
+        """Return the smallest size that at least `percent` % of the items do not exceed; one must be
+        known.
+        """
         # In whole numbers: 0.1 * 30 is not 3 in floating point.
         items = -(-percent * self.known // 100)
         return int(self.sizes[_places(self.cumulative, items, side="left")])
 
     @property
     def mean(self) -> float:
-        """The mean size in bytes of the items of known size; there must be a known size."""
         counts = np.diff(self.cumulative, prepend=0)
         return float(np.dot(self.sizes.astype(np.int64), counts) / self.known)
 
     def thinned(self, number: int) -> list[tuple[int, float]]:
-        """Return (size, cdf) of the last step within each of `number` slices of probability,
-        and of the very first step."""
+        """Return (size, cdf) of the last step in each of `number` slices of probability, and of the first
+        step.
+        """
         if not self.known:
             return []
         # In whole numbers, as in `quantile`.
@@ -102,12 +100,10 @@ class Counted(Protocol):
     """The items of a measure."""
 
     @property
-    def known(self) -> int:
-        """Items of known size."""
+    def known(self) -> int: ...
 
     @property
-    def unknown(self) -> int:
-        """Items of unknown size."""
+    def unknown(self) -> int: ...
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,27 +111,23 @@ class Counts:
     """Numbers of items of one measure."""
 
     known: int = 0
-    """Items of known size."""
     unknown: int = 0
-    """Items of unknown size."""
 
 
 def is_stated(items: Counted) -> bool:
-    """Return whether enough sizes are known to state a share of them as that of all items."""
+    """Return whether enough sizes are known to state a share of them as that of all."""
     return items.known > 0 and items.known >= LEAST_KNOWN_SHARE * (items.known + items.unknown)
 
 
 def count_incomplete(measures: Mapping[str, Counted]) -> tuple[int, float | None]:
-    """Return the number of incomplete responses, and their share of all that crossed the network;
-    no share if none did."""
+    """Return the incomplete responses, and their share of all that crossed the network."""
     apart, others = measures["responses_incomplete"].known, measures["responses"]
     every = apart + others.known + others.unknown
     return apart, apart / every if every else None
 
 
 def read_counts(path: Path) -> dict[str, Counts]:
-    """Return the numbers of items of every measure in a distribution.parquet;
-    OSError or ArrowException if it cannot be read."""
+    """Return the items of every measure in a distribution.parquet; OSError or ArrowException."""
     counts = dict.fromkeys(SIZES, Counts())
     with pq.ParquetFile(path, read_dictionary=["measure"]) as file:
         for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=["measure", "size_bytes", "count"]):
@@ -151,7 +143,6 @@ def read_counts(path: Path) -> dict[str, Counts]:
 
 
 def compact(values: NDArray[np.int64]) -> NDArray[np.integer]:
-    """Return ascending values in 32 bits if they fit: a copy in either case,
-    which keeps nothing else in memory."""
+    """Return ascending values in 32 bits if they fit, as a copy."""
     fits = not len(values) or values[-1] <= np.iinfo(np.int32).max
     return values.astype(np.int32 if fits else np.int64)

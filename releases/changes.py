@@ -24,7 +24,6 @@ from releases.strata.sample import Sample
 from schema.vocabulary import IN_PART, SELECTED
 
 Z = 1.959964
-"""Standard normal deviate of a confidence of 95 %."""
 
 ChangeMeasure = Literal["share", "quantile", "page_bytes"]
 
@@ -36,7 +35,6 @@ MEASURES: dict[ChangeMeasure, str] = {
     "page_bytes": "median over sites of the bytes of each site's page, in bytes; "
     "the change is the median of each site's ratio, after over before",
 }
-"""What is compared, by its stable name."""
 
 RESPONSES: dict[str, str] = {
     "all": "all responses",
@@ -76,7 +74,7 @@ sized AS (
                 WHEN kind LIKE '%font%' OR kind LIKE '%woff%' THEN 'font' ELSE 'other' END]) AS responses
     FROM typed JOIN named USING (rank))
 """  # noqa: E501, S608
-"""Sizes with the site that they are of; sizes of selected types say nothing of all responses."""
+"""Sizes with their site; sizes of selected types say nothing of all responses."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,11 +82,8 @@ class Asked:
     """Windows, segment size and quantile that are compared."""
 
     windows: tuple[int, ...] = (3, 10, 16, 30)
-    """Windows of shares, in segments."""
     mss: int = 1430
-    """Payload of a full segment, in bytes."""
     percent: int = 50
-    """The quantile, in percent."""
     measures: tuple[ChangeMeasure, ...] = tuple(MEASURES)
     responses: tuple[str, ...] = tuple(RESPONSES)
 
@@ -101,13 +96,11 @@ class Change:
     measure: ChangeMeasure
     end: End
     iw: int | None
-    """Window of a share, in segments; None for other measures."""
     sites: int
-    """Sites with such a response in both releases."""
     before: float | None
     after: float | None
     change: Interval | None
-    """Difference of a share, or ratio; None if fewer than LEAST_SITES sites have both."""
+    """Difference of a share, or ratio; None below LEAST_SITES."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,15 +111,11 @@ class Share:
     end: End
     iw: int
     sites: int
-    """Sites with such a response."""
     share: Interval
 
 
 def pooled_shares(release: Release, names: pa.Table, asked: Asked) -> Iterator[Share]:
-    """Yield the shares of a release's responses that fit, of each kind, with intervals over its sites.
-
-    `names` are of sites, by rank.
-    """
+    """Yield the shares of a release's responses, of each kind; `names` are of sites, by rank."""
     query = f"{SIZES} SELECT responses, site, bodies, headers FROM sized WHERE responses IS NOT NULL"  # noqa: S608
     with open_tables(release.path) as database:
         database.execute("CREATE VIEW named AS SELECT DISTINCT rank, rank AS site FROM visit")
@@ -146,11 +135,11 @@ def pooled_shares(release: Release, names: pa.Table, asked: Asked) -> Iterator[S
 
 
 Values = dict[tuple[str, str], dict[str, float]]
-"""Values by responses and site: a share, a quantile or bytes by name and end."""
+"""By responses and site: values by name and end."""
 
 
 def values_by_site(release: Release, names: pa.Table, asked: Asked) -> Values:
-    """Return each site's values in a release; `names` are of sites, by rank."""
+    """Return each site's values; `names` are of sites, by rank."""
     columns = [
         column
         for end in ENDS_OF_SIZES
@@ -169,7 +158,7 @@ def values_by_site(release: Release, names: pa.Table, asked: Asked) -> Values:
 
 
 def compare_values(before: Values, after: Values, asked: Asked) -> Iterator[Change]:
-    """Yield the changes between two releases: of each kind of responses, by measure, window and end."""
+    """Yield the changes of each kind of responses, by measure, window and end."""
     for responses in asked.responses:
         sites = sorted(site for kind, site in before.keys() & after.keys() if kind == responses)
         pairs = [(before[responses, site], after[responses, site]) for site in sites]
@@ -200,8 +189,7 @@ Compared = tuple[float | None, float | None, Interval | None]
 
 
 def share_change(before: NDArray[np.float64], after: NDArray[np.float64]) -> Compared:
-    """Return the mean share of the same sites before and after, and the difference with its interval;
-    Nones of fewer than LEAST_SITES.
+    """Return the mean share of the same sites, before and after, and the difference.
 
     >>> few = np.full(LEAST_SITES - 1, 0.5)
     >>> share_change(few, few)
@@ -221,8 +209,8 @@ def share_change(before: NDArray[np.float64], after: NDArray[np.float64]) -> Com
 
 
 def ratio_change(before: NDArray[np.float64], after: NDArray[np.float64]) -> Compared:
-    """Return the median of the same sites before and after, and the median ratio with the interval of its
-    order statistics, which resampling gives as sites grow in number; Nones of fewer than LEAST_SITES.
+    """Return the median of the same sites, before and after, and the median ratio, with the interval of its
+    order statistics, which resampling gives as sites grow in number.
 
     >>> ratio_change(np.arange(1.0, 22), 2 * np.arange(1.0, 22))[2]
     Interval(estimate=2.0, lower=2.0, upper=2.0)

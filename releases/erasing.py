@@ -30,7 +30,6 @@ from storage.staging import flush, put_file_in_place
 from storage.sums import MANIFEST, sums_now
 
 MATCHES = "regexp_matches"
-"""DuckDB's function that matches text with a regular expression."""
 
 BATCH_ROWS = 65_536
 
@@ -38,7 +37,6 @@ GZIP = b"\x1f\x8b"
 
 
 def has_site(release: Release, site: ErasedSite) -> bool:
-    """Return whether a release has visits to the site, or names it in other visits."""
     with open_database() as database:
         return any(
             database.execute(f"SELECT 1 FROM {_file(release, model)} WHERE {condition} LIMIT 1").fetchone()  # noqa: S608  # our own SQL
@@ -53,7 +51,7 @@ def _holding(site: ErasedSite) -> Iterator[tuple[type[Base], str]]:
 
 
 def mentions(path: Path, site: ErasedSite) -> bool:
-    """Return true if the file, or any file below the folder, names the site or cannot be read."""
+    """Return true if a file, or any below a folder, names the site or cannot be read."""
     if path.is_dir():
         return any(mentions(file, site) for file in path.rglob("*") if file.is_file())
     try:
@@ -87,10 +85,7 @@ def without_site(
     signer: Signer | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Release:
-    """Write the release without the site to the folder `place`; other rows keep their order and sizes.
-
-    ReleaseError if it cannot be written.
-    """
+    """Write the release without the site to `place`; other rows keep order and sizes. ReleaseError."""
     with new_folder(place.parents[5]) as folder, open_database() as database:
         database.execute(
             f"CREATE TABLE own AS SELECT visit.id FROM {_file(release, OBSERVATIONS[0])} AS visit "  # noqa: S608
@@ -123,7 +118,6 @@ def _rewrite(
     folder: Path,
     progress: Callable[[int], None],
 ) -> int:
-    """Write a table's file without the site; return the number of rows."""
     schema = pq.read_schema(release.file(model.__tablename__))
     reader: pa.RecordBatchReader = database.sql(_rest_of(release, model, site)).to_arrow_reader(BATCH_ROWS)
     return parquet.write(
@@ -136,7 +130,6 @@ def _rewrite(
 
 
 def _rest_of(release: Release, model: type[Base], site: ErasedSite) -> str:
-    """Return SQL that selects the rows of a table that stay, changed where they name the site."""
     table, file = model.__tablename__, _file(release, model)
     if model is Site:
         return f"SELECT * FROM {file} WHERE NOT {site.is_own('host')}"  # noqa: S608  # our own SQL
@@ -149,7 +142,7 @@ def _rest_of(release: Release, model: type[Base], site: ErasedSite) -> str:
 
 
 def lay_tombstone(folder: Path, crawl: CrawlName, *, version: int) -> None:
-    """Replace a version by a tombstone: write it, then remove the manifest, then all other files."""
+    """Replace a version: write the tombstone, then remove the manifest, then all other files."""
     with put_file_in_place(folder / TOMBSTONE, beside=folder) as half:
         half.write_text(tombstone(crawl, version=version), encoding="utf-8")
     (folder / MANIFEST).unlink(missing_ok=True)
@@ -160,13 +153,13 @@ def lay_tombstone(folder: Path, crawl: CrawlName, *, version: int) -> None:
 
 
 def tombstone(crawl: CrawlName, *, version: int) -> str:
-    """Return the content of a tombstone: the withdrawn version, and nothing about the site."""
+    """Return a tombstone, which says nothing about the site."""
     facts = {"crawl": dataclasses.asdict(crawl), "version": version, "withdrawn": ERASED}
     return json.dumps(facts, indent=2, sort_keys=True) + "\n"
 
 
 def finish_tombstones(root: Path) -> None:
-    """Complete the withdrawals that a killed process left unfinished, in all versions below `root`."""
+    """Complete the withdrawals that a killed process left unfinished."""
     for folder in release_folders(root):
         if (folder / TOMBSTONE).exists() and [path.name for path in folder.iterdir()] != [TOMBSTONE]:
             withdrawn = read_version(folder)

@@ -21,14 +21,12 @@ from storage.staging import put_new
 from storage.sums import MANIFEST, manifest_of, seal
 
 FOLDER = "errata"
-"""Folder of the errata, below that of the releases."""
 
 KIND = "erratum"
 
 NUMBER = re.compile(r"[1-9][0-9]{0,5}")
 
 SINCE = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?")
-"""A month or a day."""
 
 
 class ErratumError(Exception):
@@ -52,32 +50,28 @@ class Erratum:
 
     number: int
     date: str
-    """Day on which it was recorded, as 2026-12-03."""
+    """As 2026-12-03."""
     releases: tuple[Concerned, ...]
     wrong: str
-    """What is wrong, in a line."""
     advice: str
-    """What a reader should do, in a line."""
     columns: tuple[str, ...] = ()
-    """Columns that are wrong, as `response.header_bytes`; empty if it is about no particular column."""
+    """As `response.header_bytes`; empty for no particular column."""
     since: str | None = None
-    """First month or day whose observations are wrong, as 2026-10 or 2026-10-05; None for all of them."""
+    """First month or day that is wrong, as 2026-10 or 2026-10-05; None for all."""
     replaces: int | None = None
-    """Number of the erratum that this one stands in for; None for a new one."""
+    """Number of the erratum that it stands in for."""
 
     def is_about(self, crawl: str, version: int) -> bool:
-        """Return whether the version of the crawl of that whole name is concerned."""
         return any((release.crawl, release.version) == (crawl, version) for release in self.releases)
 
 
 def folders(root: Path) -> list[Path]:
-    """Return the folders of the errata of the releases below `root`, the lowest number first."""
     named = [path for path in (root / FOLDER).glob("*") if NUMBER.fullmatch(path.name) and path.is_dir()]
     return sorted(named, key=lambda path: int(path.name))
 
 
 def read(folder: Path) -> Erratum:
-    """Return the erratum in a folder; ErratumError if its manifest is unreadable or of another number."""
+    """Return an erratum; ErratumError if its manifest is unreadable or of another number."""
     try:
         facts = manifest_of(folder)
         erratum = msgspec.convert(facts, type=Erratum)
@@ -92,10 +86,7 @@ def read(folder: Path) -> Erratum:
 
 
 def errata(root: Path) -> Iterator[Erratum]:
-    """Return every erratum of the releases below `root`, the lowest number first.
-
-    ErratumError at a damaged one.
-    """
+    """Return every erratum, the lowest number first; ErratumError at a damaged one."""
     return map(read, folders(root))
 
 
@@ -111,10 +102,9 @@ def record(
     replaces: int | None = None,
     signer: Signer | None = None,
 ) -> Erratum:
-    """Record an erratum of releases below `root`, each named as `2026-11`, or `2026-11/v1` for one version.
+    """Record an erratum of releases, each named as `2026-11`, or `2026-11/v1` for one version.
 
-    Raises ReleaseError or ErratumError, after which nothing is left behind, and
-    storage.signatures.SigningFailed.
+    ReleaseError or ErratumError leave nothing behind; storage.signatures.SigningFailed.
     """
     concerned = {release.path: release for release in (_named(root, name) for name in names)}
     for release in concerned.values():
@@ -148,7 +138,6 @@ def record(
 
 
 def _named(root: Path, name: str) -> Release:
-    """Return the release that a name means, which may end in its version."""
     crawl, slash, version = name.partition("/v")
     if not slash:
         return find_release(root, crawl)
@@ -169,7 +158,6 @@ def _named(root: Path, name: str) -> Release:
 
 
 def _check_columns(release: Release, columns: Sequence[str]) -> None:
-    """Raise ErratumError unless the release has each of the columns."""
     for column in columns:
         table, _, name = column.partition(".")
         path = release.file(table)

@@ -32,19 +32,19 @@ class FlightConnection(NamedTuple):
 
     @property
     def rtt_us(self) -> int | None:
-        """Round-trip time of the TCP handshake; None if its times are unknown."""
+        """Round trip of the TCP handshake."""
         if self.opened_us is None or self.connected_us is None:
             return None
         return self.connected_us - self.opened_us
 
     @property
     def tls_bytes(self) -> int | None:
-        """Size of the server's TLS flight; 0 for clear text, None if unknown."""
+        """Server's TLS flight; 0 for clear text."""
         return 0 if self.tls_version is None else self.tls_handshake_bytes
 
     @property
     def overhead(self) -> float | None:
-        """TCP payload per byte inside TLS, i.e. the overhead of TLS records; None if unknown."""
+        """TCP payload per byte inside TLS, i.e. the overhead of records."""
         if self.tls_version is None:
             return 1.0
         if self.tls_handshake_bytes is None or self.tls_ticket_bytes is None:
@@ -54,13 +54,12 @@ class FlightConnection(NamedTuple):
         return (self.received_bytes - self.tls_handshake_bytes - self.tls_ticket_bytes) / self.decrypted_bytes
 
     def payload_bytes(self, inside: int | None) -> int | None:
-        """Return the TCP payload of `inside` bytes inside TLS; None if they or the overhead are unknown."""
+        """Return the TCP payload of `inside` bytes inside TLS; None if unknown."""
         return None if inside is None or self.overhead is None else round(inside * self.overhead)
 
     @property
     def extra_bytes(self) -> int | None:
-        """TCP payload of tickets and connection frames, which arrive with the first response;
-        None if unknown."""
+        """TCP payload of tickets and connection frames, which arrive with the first response."""
         frames = self.payload_bytes(self.frame_bytes)
         if frames is None:
             return None
@@ -80,7 +79,7 @@ class FlightResponse(NamedTuple):
 
     @property
     def full_bytes(self) -> int | None:
-        """Size of the whole response; None if it is unknown or derived, or the response broke off."""
+        """None if unknown or derived, or if the response broke off."""
         return None if self.is_complete is False or self.size_basis in IN_PART else self.wire_bytes
 
 
@@ -93,11 +92,11 @@ class FirstFlight:
     """The TLS flight, which is acknowledged before the first request but is the
     first data that the window limits."""
     answer_bytes: int | None
-    """Everything else: responses, TLS records, tickets and connection frames; None if any is unknown."""
+    """Everything else: responses, TLS records, tickets and connection frames."""
 
     @property
     def size_bytes(self) -> int | None:
-        """Total size; None if a part is unknown, since a flight without it would look smaller."""
+        """None if a part is unknown, without which a flight would look smaller."""
         if self.tls_bytes is None or self.answer_bytes is None:
             return None
         return self.tls_bytes + self.answer_bytes
@@ -106,14 +105,14 @@ class FirstFlight:
 def first_flight(connection: FlightConnection, responses: Sequence[FlightResponse]) -> FirstFlight | None:
     """Return the first flight of a connection; None if no response began to arrive on it.
 
-    Let the first byte of the connection's first response reach the client at time t, when its acknowledgement
-    leaves. Requests and acknowledgements travel the same path in order. A request sent before t therefore
-    reaches the server before that acknowledgement, and its response belongs to the first flight; a request
-    sent at t or later reaches the server afterwards, and may find a larger window. Only the client's clock is
+    Let the first byte of the first response reach the client at time t, when its acknowledgement leaves.
+    Requests and acknowledgements travel the same path in order. A request sent before t therefore reaches
+    the server before that acknowledgement, and its response belongs to the first flight; a request sent at
+    t or later reaches the server afterwards, and may find a larger window. Only the client's clock is
     needed, and no one-way delay. A redirect that precedes other requests is therefore a first flight by
     itself.
 
-    Frames and tickets are known only as sums over the connection; nearly all of them arrive at its beginning.
+    Frames and tickets are known only as sums over the connection; nearly all arrive at its beginning.
     """
     begun = _begun(responses)
     if not begun:
@@ -146,7 +145,7 @@ class _Sender:
     last_sent_us: int
     """Arrival of the last data at the client, a constant delay after it was sent."""
     burst_us: int | None = None
-    """Arrival of the first byte of the unacknowledged burst; None if everything is acknowledged."""
+    """Arrival of the first byte that is not acknowledged; None if all are."""
     burst_bytes: int | None = 0
 
     def acknowledge(self) -> None:
@@ -172,7 +171,6 @@ class _Sender:
         self.cwnd = max(self.cwnd, self.iw)
 
     def begin(self, response: FlightResponse) -> None:
-        """Update the window to the time when `response` begins."""
         at_us = _arrival(response)
         if self.burst_us is not None and (
             at_us >= self.burst_us + self.rtt_us  # enough time for the acknowledgement,
@@ -183,7 +181,6 @@ class _Sender:
             self.restart(at_us - self.last_sent_us)
 
     def send(self, response: FlightResponse, payload_bytes: int | None) -> None:
-        """Add the response's bytes to the unacknowledged burst."""
         at_us = _arrival(response)
         if self.burst_us is None:
             self.burst_us = at_us
@@ -196,10 +193,8 @@ def iw_limited(
 ) -> dict[int, bool | None]:
     """Return, by response id, whether the window was still `iw` segments when the response began.
 
-    None if unknown.
-
-    Responses of which nothing arrived are left out: they were never acknowledged, so they did not grow the
-    window. The server's TLS flight is data like any other: six segments of it grow a window of ten.
+    Responses of which nothing arrived are left out: they did not grow the window. The server's TLS flight
+    is data like any other: six segments of it grow a window of ten.
     """
     begun = _begun(responses)
     limited: dict[int, bool | None] = {
@@ -229,7 +224,6 @@ def iw_limited(
 
 
 def _begun(responses: Iterable[FlightResponse]) -> list[FlightResponse]:
-    """Return responses of which a byte arrived, in the order of their first bytes."""
     arrived = [response for response in responses if response.first_byte_us is not None]
     return sorted(arrived, key=lambda response: (_arrival(response), response.id))
 
@@ -240,7 +234,6 @@ def _arrival(response: FlightResponse) -> int:
 
 
 def _total(parts: Iterable[int | None]) -> int | None:
-    """Return the sum; None if a part is unknown."""
     total = 0
     for part in parts:
         if part is None:

@@ -25,12 +25,10 @@ from storage.packet_audit import PacketAudit
 MINUS = "\u2212"
 
 NARROW = "\u202f"
-"""Narrow no-break space."""
 
 INFINITE = "\u221e"
 
 RANGE = "\u2013"
-"""En dash between the ends of a range."""
 
 UNKNOWN = "\u2013"
 """Stands for a value that is unknown."""
@@ -39,10 +37,9 @@ THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))|(?<=\d)(?=(?:\d{3})+(?: bytes| 
 """Places between thousands: a comma, or nothing before so many bytes."""
 
 NEGATIVE = re.compile(r"(?<![^ (])-(?=\d)")
-"""A hyphen as the sign of a number."""
 
 UNIT = re.compile(r"(?<=\d)[ \u00a0](?=(?:%|pp|[kMG]?B|[kMG]bps|m?s|min)(?!\w))")
-"""A space between a number and the sign of its unit."""
+"""A space between a number and its unit's sign."""
 
 DIGITS = 3
 """Significant digits of an estimate."""
@@ -250,7 +247,6 @@ ASCII = str.maketrans({
     "\u201c": '"', "\u201d": '"', "\u2026": "...", "\u00d7": "x", "\u00b7": "*", INFINITE: "inf", "\u2265": ">=",  # noqa: E501
     "\u2264": "<=", "\u00b1": "+-", "\u00b5": "u", "\u00a7": "section ", "\u2192": "->", "\u2713": "yes", "\u2717": "no",  # noqa: E501
 })  # fmt: skip
-"""Typographic characters by their ASCII spelling."""
 
 
 UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
@@ -326,7 +322,8 @@ def tied(sentence: str) -> str:
 
 def _places(values: list[float], digits: int = DIGITS, *, near: Iterable[float] = ()) -> int:
     """Return the decimal places that give the largest finite value `digits` significant digits, unrounded
-    if rounding made it one of `near`."""
+    if rounding made it one of `near`.
+    """
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if not largest:
         return digits - 1
@@ -337,8 +334,9 @@ def _places(values: list[float], digits: int = DIGITS, *, near: Iterable[float] 
 
 
 def _number_near(value: float, places: int, near: Iterable[float]) -> str:
-    """Return the number with the fewest decimal places, at least `places`, that keep it on its side of
-    each number `near` it."""
+    """Return the number with the fewest decimal places, at least `places`, that keep it to its side of
+    each number `near`.
+    """
     for bound in near:
         if math.isfinite(value) and abs(value - bound) > EQUAL:
             while (round(value, places) > bound) != (value > bound) or round(value, places) == bound:

@@ -41,11 +41,10 @@ def write_imported(
 ) -> Built:
     """Write the release of `tables`, rows by table in the order of their keys, below `root`.
 
-    `recording` becomes recording.json: whence the pages are, what was inferred, and their limits. `checksum`
-    is that of the imported data, and `notes` say what its columns mean. `version` is by default the newest
-    existing version, or 1; an existing version is compared and never rewritten, and a new one after the first
-    needs a `reason`. `authors` derived the release from what `recorded_by` recorded. Raises ReleaseError,
-    after which nothing is left behind.
+    `recording` becomes recording.json. `checksum` is that of the imported data, and `notes` say what its
+    columns mean. `version` is by default the newest existing version, or 1; an existing version is
+    compared and never rewritten, and a new one after the first needs a `reason`. `authors` derived the
+    release from what `recorded_by` recorded. ReleaseError leaves nothing behind.
     """
     (crawl,) = tables["crawl"]
     name = name_in(crawl)
@@ -72,7 +71,7 @@ def write_imported(
 def write_tables(
     tables: Mapping[str, Sequence[Mapping[str, Any]]], folder: Path, kind: str, notes: Notes
 ) -> dict[str, int]:
-    """Write the observation tables; number of rows by table. Columns that a row lacks are null."""
+    """Write the observation tables; return rows by table. Columns that a row lacks are null."""
     rows = {}
     for name, table in released_tables().items():
         schema = released_schema(name, kind, notes)

@@ -16,10 +16,9 @@ import duckdb
 import numpy as np
 
 Kind = Literal["tls", "clear", "all"]
-"""Connections whose windows are counted: those over TLS, those in clear text, or both."""
 
 Bounds = tuple[int, int | None]
-"""Least and most of a window in segments; most is None if nothing bounds it."""
+"""Least and most of a window in segments."""
 
 STEPS = 10_000
 """Most steps of the estimate."""
@@ -65,22 +64,19 @@ class WindowDistribution:
 
     exact: int
     bounded: int
-    """Connections with bounds on both sides that differ."""
+    """Connections with two bounds that differ."""
     at_least: int
-    """Connections with a lower bound alone."""
     unknown: int
-    """Connections of whose window nothing is known, which are left out."""
+    """Connections of which nothing is known, left out."""
     shares: tuple[WindowShare, ...]
-    """By interval, ascending; empty if nothing is known."""
+    """By interval, ascending."""
 
     @property
     def known(self) -> int:
-        """Connections that the shares are of."""
         return self.exact + self.bounded + self.at_least
 
     def at_most(self, window: int) -> tuple[float, float]:
-        """Return the least and the most that the share of connections with at most `window` segments can
-        be."""
+        """Return the least and the most that the share of windows up to `window` segments can be."""
         return (
             math.fsum(
                 share.share for share in self.shares if share.most is not None and share.most <= window
@@ -90,10 +86,10 @@ class WindowDistribution:
 
 
 def window_distributions(database: duckdb.DuckDBPyConnection) -> dict[Kind, WindowDistribution]:
-    """Return distributions of `tls`, `clear` and `all` connections; those without a connection are left out.
+    """Return distributions of `tls`, `clear` and `all` connections, where there are any.
 
-    `database` has the views of `releases.measures.open_tables`.
-    `all` is the mean of the other two by their connections.
+    `database` has the views of `releases.measures.open_tables`. `all` is the mean of the other two by
+    their connections.
     """
     counts: dict[Kind, dict[Bounds | None, int]] = {}
     for is_tls, least, most, count in database.execute(SEEN).fetchall():
@@ -104,10 +100,7 @@ def window_distributions(database: duckdb.DuckDBPyConnection) -> dict[Kind, Wind
 
 
 def distribution(counts: Mapping[Bounds | None, int]) -> WindowDistribution:
-    """Return the distribution from numbers of connections by bounds.
-
-    None are connections of whose window nothing is known.
-    """
+    """Return the distribution of connections by bounds; None for those of which nothing is known."""
     known = {bounds: count for bounds, count in counts.items() if bounds is not None}
     return WindowDistribution(
         exact=sum(count for (least, most), count in known.items() if most == least),
@@ -119,8 +112,7 @@ def distribution(counts: Mapping[Bounds | None, int]) -> WindowDistribution:
 
 
 def likeliest_shares(counts: Mapping[Bounds, int]) -> list[WindowShare]:
-    """Return the shares of Turnbull's estimate, each of an innermost interval:
-    it begins with a lower bound and ends with the next upper one.
+    """Return the shares of Turnbull's estimate, each of an innermost interval.
 
     >>> [(one.least, one.most, round(one.share, 3)) for one in likeliest_shares({(10, 10): 3, (4, 10): 1, (30, None): 1})]
     [(10, 10, 0.8), (30, None, 0.2)]
@@ -150,8 +142,9 @@ def _number(bound: int | None) -> float:
 
 
 def _innermost(counts: Iterable[Bounds]) -> list[Bounds]:
-    """Return intervals from a lower bound to the next upper one with no other bound between:
-    the likeliest shares lie in these alone."""
+    """Return intervals from a lower bound to the next upper one with no other between: the likeliest
+    shares lie in these alone.
+    """
     ends = [(_number(bound), is_upper) for bounds in counts for is_upper, bound in enumerate(bounds)]
     intervals: list[Bounds] = []
     begin = 1.0

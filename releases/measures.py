@@ -22,10 +22,10 @@ from schema.vocabulary import IN_PART
 T = TypeVar("T")
 
 MODEL_IW = 10
-"""Initial window, in segments, by which responses count as IW-limited: RFC 6928, and Linux's default."""
+"""Initial window by which responses count as IW-limited: RFC 6928, and Linux's default."""
 
 MODEL_MSS = MSS_TIMESTAMPS
-"""Payload of a segment of that window, in bytes: Linux's senders use timestamps."""
+"""Payload of a segment of that window: Linux's senders use timestamps."""
 
 ITEM = pa.schema(
     [
@@ -36,15 +36,12 @@ ITEM = pa.schema(
         pa.field("response_id", pa.int32()),
     ]
 )
-"""An item of a measure, of the connection or the response that it is of; its size is null if unknown."""
 
 BATCH_ROWS = 65_536
 
 MEMORY = "1GB"
-"""Memory limit of DuckDB, which spills to disk beyond it."""
 
 STUDIED = "SELECT id AS visit_id FROM visit WHERE is_final AND outcome = 'ok'"
-"""Visits that the distributions are taken over."""
 
 # Responses that crossed the network: neither answered by a cache nor without any byte.
 # Their size is known, derived or lost.
@@ -83,8 +80,8 @@ SELECT measure, visit_id, size_bytes, connection_id, response_id, NULL FROM flig
 
 @contextlib.contextmanager
 def open_tables(folder: Path, *, studied: str = STUDIED) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a DuckDB with the views `visit`, `connection`,
-    `response` and `studied` (visit_id) of a release's folder.
+    """Open a DuckDB with the views `visit`, `connection`, `response` and `studied` (visit_id) of a
+    release.
 
     `studied` is the query of the visits to study.
     """
@@ -95,7 +92,6 @@ def open_tables(folder: Path, *, studied: str = STUDIED) -> Iterator[duckdb.Duck
 
 @contextlib.contextmanager
 def open_database() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an empty DuckDB for queries of releases."""
     with (
         # DuckDB would spill into the working directory otherwise.
         tempfile.TemporaryDirectory(prefix="firstflight-") as spill,
@@ -107,7 +103,7 @@ def open_database() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def view_tables(database: duckdb.DuckDBPyConnection, folder: Path, *, studied: str = STUDIED) -> None:
-    """Put the views of `open_tables` in the place of those of another release."""
+    """Put the views of `open_tables` in the place of another release's."""
     for table in ("visit", "connection", "response"):
         # The path of a release looks like Hive's partitions, and would add its parts as columns.
         rows = database.read_parquet(str(folder / f"{table}.parquet"), hive_partitioning=False)
@@ -119,9 +115,9 @@ def view_tables(database: duckdb.DuckDBPyConnection, folder: Path, *, studied: s
 def open_measures(folder: Path, *, studied: str = STUDIED) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a DuckDB with the views of `open_tables` and the view `item` (measure, visit_id, size_bytes).
 
-    An item also has the connection_id or response_id that it is of, or the host in the measure `hosts`. First
-    flights and IW-limited responses are derived once, when it is opened. The views read files and one table,
-    so that memory does not grow with the crawl.
+    An item also has the connection_id or response_id that it is of, or the host in the measure `hosts`.
+    First flights and IW-limited responses are derived once. The views read files and one table, so that
+    memory does not grow with the crawl.
     """
     with open_tables(folder, studied=studied) as database:
         database.execute(f"CREATE VIEW arrived AS {ARRIVED}")
@@ -145,9 +141,8 @@ def _batches(folder: Path, studied: set[int]) -> Iterator[pa.RecordBatch]:
 def _flight_items(
     folder: Path, studied: set[int]
 ) -> Iterator[tuple[str, int, int | None, int | None, int | None]]:
-    """Yield items that depend on the order of events on a connection.
-
-    Both files are sorted by visit: one pass over each suffices.
+    """Yield items that depend on the order of events on a connection, in one pass over files sorted by
+    visit.
     """
     by_visit = _by_visit(folder / "response.parquet", ("connection_id", *FlightResponse._fields))
     responses_of = _Merge(by_visit)
@@ -175,7 +170,6 @@ def _flight_items(
 
 
 def _by_visit(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
-    """Yield rows of a file sorted by visit, grouped by visit, without their visit_id."""
     names = ["visit_id", *columns]
     with pq.ParquetFile(path) as file:
         rows = (

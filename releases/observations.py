@@ -18,18 +18,17 @@ if TYPE_CHECKING:
 
 
 def table_of(model: type[Base]) -> Table:
-    """Return the declared table of a model."""
     return Base.metadata.tables[model.__tablename__]
 
 
 def crawl_column(table: Table) -> str:
-    """Return the name of the column with the id of a row's crawl."""
     return "id" if table.name == "crawl" else "crawl_id"
 
 
 def statement(table: Table, *, crawl_id: int) -> str:
-    """Return SQL that selects a crawl's rows in bytewise order of their key,
-    independent of the server's collation."""
+    """Return SQL that selects a crawl's rows in bytewise order of their key, whatever the server's
+    collation.
+    """
     quote = '"{}"'.format
     columns = ", ".join(map(quote, arrow_schema(table).names))
     text = [column for column in table.primary_key.columns if isinstance(column.type, Text)]
@@ -45,7 +44,7 @@ def statement(table: Table, *, crawl_id: int) -> str:
 
 @contextlib.contextmanager
 def open_adbc(engine: Engine) -> Iterator[dbapi.Connection]:
-    """Open a connection of ADBC for all tables: it asks the server for all its types as it connects."""
+    """Open an ADBC connection for all tables: it asks the server for its types as it connects."""
     # It takes as long as most commands take to start, of which few need it.
     from adbc_driver_postgresql import dbapi
 
@@ -60,8 +59,7 @@ def open_adbc(engine: Engine) -> Iterator[dbapi.Connection]:
 def read_rows(
     connection: dbapi.Connection, model: type[Base], *, crawl_id: int
 ) -> Iterator[Iterator[pa.Table]]:
-    """Provide the rows of `model` that belong to a crawl, in batches as the server sends them,
-    with the declared types."""
+    """Provide a crawl's rows, in batches as the server sends them, with the declared types."""
     table = table_of(model)
     schema = arrow_schema(table)
     with _one_line(table.name), connection.cursor() as cursor:

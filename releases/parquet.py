@@ -13,8 +13,7 @@ GROUP_ROWS = 131_072
 
 
 def regroup(pieces: Iterable[pa.Table], schema: pa.Schema, *, rows: int = GROUP_ROWS) -> Iterator[pa.Table]:
-    """Yield the same rows in pieces of exactly `rows`, except the last;
-    incoming pieces depend on network buffers."""
+    """Yield the same rows in pieces of exactly `rows`; incoming ones depend on network buffers."""
     waiting: list[pa.Table] = []
     count = 0
     for piece in pieces:
@@ -38,7 +37,7 @@ def write(
     sorted_by: Sequence[str],
     wrote: Callable[[int], None] = lambda _: None,
 ) -> int:
-    """Write `pieces`; returns the number of rows. `wrote` is called with the size of each row group."""
+    """Write `pieces`; return the rows. `wrote` is called with each row group's size."""
     order = [pq.SortingColumn(schema.get_field_index(name), nulls_first=False) for name in sorted_by]
     rows = 0
     with pq.ParquetWriter(path, schema, compression="zstd", version="2.6", sorting_columns=order) as writer:
@@ -52,7 +51,7 @@ def write(
 def find_difference(
     path: Path, pieces: Iterable[pa.Table], schema: pa.Schema, *, without: Collection[str] = ()
 ) -> int | None:
-    """Return the first row from which on a file may hold other rows than `pieces`; None if it holds the same.
+    """Return the first row from which on a file may differ from `pieces`; None if it does not.
 
     Columns `without` are not compared. Both are read a row group at a time.
     """

@@ -30,7 +30,7 @@ class PublishedRelease:
 
     url: str
     is_new: bool
-    """False if the complete release was there before."""
+    """False if it was complete before."""
 
 
 def publish(
@@ -80,9 +80,8 @@ def publish(
 
 
 def withdraw(url: str, folder: Path, *, place: Path) -> bool:
-    """Replace the version at `place` in the store by the tombstone of `folder`.
-
-    True if the store had other files there.
+    """Replace the version at `place` by the tombstone of `folder`; True if the store had other files
+    there.
     """
     shown = _without_options(url)
     try:
@@ -103,7 +102,7 @@ def withdraw(url: str, folder: Path, *, place: Path) -> bool:
 
 
 def _without_options(url: str) -> str:
-    """Return the URL without options and credentials, for messages and logs.
+    """Return the URL without options and credentials.
 
     >>> _without_options("s3://key:secret@bucket/a/?region=x")
     's3://bucket/a'
@@ -114,8 +113,7 @@ def _without_options(url: str) -> str:
 
 
 def _name(name: str, *, is_new: bool) -> str:
-    """Return the name of a file in the store; a new manifest has a partial name until everything has been
-    read back."""
+    """Return the name in the store; a new manifest has a partial one until all has been read back."""
     return f"{name}.partial" if is_new and name == MANIFEST else name
 
 
@@ -139,7 +137,6 @@ def _write(
 
 
 def _sha256(store: fs.FileSystem, path: str, progress: Callable[[int], object]) -> str | None:
-    """Return the SHA-256 of a file in the store; None if there is no such file."""
     if not _is_file(store, path):
         return None
     digest = hashlib.sha256()

@@ -17,7 +17,6 @@ WINDOWS = (3, 10, 16, 30)
 
 
 def segments(size_bytes: int, *, mss: int = MSS) -> int:
-    """Return the number of segments for `size_bytes`; the last may be partly filled."""
     return -(-size_bytes // mss)
 
 
@@ -96,6 +95,5 @@ def delayed_ack_rounds(count: int, *, iw: int) -> int:
 
 
 def check(size: int, *, iw: int, mss: int) -> None:
-    """Raise ValueError if the size is negative, or the window or the segment is empty."""
     if size < 0 or iw < 1 or mss < 1:
         raise ValueError(f"no flight is possible: size {size}, initial window {iw}, segment {mss}")

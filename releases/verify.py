@@ -44,16 +44,14 @@ class Check:
     name: str
     holds: bool
     evidence: str
-    """The evidence, in one line."""
 
 
 OF_CRAWL = re.compile(r"[a-z.]*crawl_id = :crawl_id")
-"""The condition on the crawl in RELATIONS: a release holds a single crawl."""
+"""A release holds a single crawl."""
 
 ROW_CHECKS: dict[str, str] = {name: OF_CRAWL.sub("true", query) for name, query in RELATIONS.items()} | (
     tomllib.loads(Path(__file__).with_name("row_checks.toml").read_text(encoding="utf-8"))
 )
-"""Queries without their SELECT that must find no row in a release, by the name of their check."""
 
 UNREADABLE = (
     duckdb.Error,
@@ -67,14 +65,13 @@ UNREADABLE = (
     TypeError,
     ValueError,
 )
-"""Exceptions that reading a damaged file, or using what it holds, raises."""
+"""Exceptions of reading a damaged file, or using what it holds."""
 
 
 def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
-    """Make every check in turn; the comparison with PostgreSQL is made only with an engine,
-    and for crawls of ours.
+    """Make every check in turn; that against PostgreSQL only with an engine, and for our crawls.
 
-    Raises storage.engine.DatabaseError, which is no fault of the release.
+    storage.engine.DatabaseError is no fault of the release.
     """
     broken = broken_sums(release.path)
     held = f"{len(release.manifest.files) + 1} files are as in SHA256SUMS"
@@ -95,7 +92,6 @@ def verify(release: Release, engine: Engine | None) -> Iterator[Check]:
 
 
 def _readable(name: str, check: Callable[[], tuple[bool, str]]) -> Check:
-    """Return a check whose files may be damaged."""
     try:
         return Check(name, *check())
     except UNREADABLE as exc:
@@ -107,8 +103,7 @@ def _first_line(exc: BaseException) -> str:
 
 
 def _columns(release: Release) -> tuple[bool, str]:
-    """Compare columns and types with their declaration; a column that only an earlier schema version has
-    is compared with nothing."""
+    """Compare columns and types with their declaration; one of an earlier schema version with nothing."""
     kind = release.crawl.kind
     declared = {name: released_schema(name, kind) for name in released_tables()}
     wrong = []
@@ -179,8 +174,9 @@ def _against_database(release: Release, engine: Engine) -> Check:
 
 
 def _unique_keys() -> dict[str, str]:
-    """Return a query for rows of each table whose primary key is not above that of the row before: the files
-    are in the order of their keys, so that nothing but the last key is kept in memory."""
+    """Return a query for rows whose key is not above that of the row before: files are in order, so that
+    only the last key is kept in memory.
+    """
     return {
         f"keys of {name} are unique": f"FROM (SELECT ({key}) AS key, lag(({key})) OVER () AS before "  # noqa: S608
         f"FROM {name}) WHERE key <= before"
@@ -210,7 +206,6 @@ def _row_checks(release: Release) -> Iterator[Check]:
 
 
 def _view(database: duckdb.DuckDBPyConnection, release: Release, table: str) -> None:
-    """Create a view of a file. A file that cannot be opened has none, and the checks that need it fail."""
     try:
         rows = database.read_parquet(str(release.file(table)), hive_partitioning=False, file_row_number=True)
     except UNREADABLE:
@@ -228,8 +223,7 @@ def _none(
 
 
 def _items(release: Release) -> tuple[bool, str]:
-    """Compare the items with those computed anew; under another Public Suffix List than the release's
-    without their parties."""
+    """Compare the items with those computed anew; under another Public Suffix List without their parties."""
     used = release.manifest.public_suffix_list
     without = () if used == list_version() else ("party",)
     ranked = not is_recorded(release.crawl.kind)

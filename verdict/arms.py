@@ -22,13 +22,12 @@ WINDOWS = (
     Policy(20, PACED, 100),
     Policy(20, SPREAD, 100),
 )
-"""Policies that are compared under another input."""
 
 NETWORKS, PAGES = 8, 2
-"""Networks of each stratum, and pages over each: 1,024 draws, some three minutes of a core. Ours."""
+"""Networks of each stratum, and pages over each: 1,024 draws. Ours."""
 
 OTHER_RUN = 1000
-"""Added to the number of a run, so that an arm draws networks and seeds of its own."""
+"""Added to a run's number, so that an arm draws networks and seeds of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,6 @@ class Input:
     id: str
     title: str
     changes: dict[str, Any] = field(hash=False)
-    """Conditions that differ from the question's."""
 
     def question(self, of: ReplayQuestion) -> ReplayQuestion:
         conditions = dataclasses.replace(of.conditions, **self.changes)
@@ -65,16 +63,13 @@ ARMS = {
         Input("bbr", "all servers send by BBR", {"senders": ONE_SENDER, "congestion_control": "bbr"}),
     )
 }
-"""All arms by id."""
 
 
 SAME = Input("default", "the default, over the draws of all arms", {})
-"""The loads that each arm is compared with: all arms have the same draws."""
 
 LOADED = {**ARMS, SAME.id: SAME}
-"""All arms that are loaded."""
 
 
 def paired(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the arms to load when these are asked for: first the default, which they are compared with."""
+    """Return these arms behind the default, which they are compared with."""
     return (SAME.id, *names) if names else ()

@@ -62,7 +62,6 @@ FORMAT_VERSION = 3
 FILE = "backcast.json"
 
 SHIPPED = Path(__file__).with_name(FILE)
-"""The result that comes with the code: backcast.json of a back-cast of this kernel, player and rule."""
 
 FACTOR = 2.0
 """Largest factor either way between a published figure and ours at which the quantity may decide. Ours, fixed
@@ -72,7 +71,7 @@ ORIGIN = ("format_version", "commit", "kernel", "player", "rule_version", "seeds
 """Fields of backcast.json that its manifest repeats."""
 
 INSTRUMENT = {"kernel": "kernel", "player": "page player", "rule_version": "version of the rule"}
-"""Facts of a replay that a back-cast must share, in words."""
+"""Facts that a back-cast must share, in words."""
 
 BACKCAST_RULE = dataclasses.replace(
     RULE,
@@ -81,28 +80,25 @@ BACKCAST_RULE = dataclasses.replace(
     shown=(),
     guards=(),
 )
-"""The rule with the candidates of the 2010 paper and its incumbent; no other constant is changed. The paper
-measured nothing that the guards are asked of."""
+"""The rule with the 2010 paper's candidates and incumbent, and without guards, of which it measured
+nothing.
+"""
 
 AGAIN = "run `firstflight replay backcast`"
 MISSING = f"There is no back-cast; {AGAIN}."
 
 ESTIMATES = {"gain_percent": GAIN, "resent_pp": RESENT, "net_benefit_pp": NET_BENEFIT}
-"""Quantities of a candidate in backcast.json, in each unit."""
+"""Quantities of a candidate, in each unit."""
 
 Half = Literal["calibration", "judgement"]
 
 AGAIN_MORE = "more segments sent again at IW 10"
 
 OVERFLOW = "more segments dropped by queues at IW 10"
-"""The part of what is sent again that is compared with all that 2010's servers sent again more, for any
-reason."""
 
 CENTERS = {"AvgDC": "average", "SlowDC": "slow"}
-"""Names of 2010's data centres in a sentence."""
 
 PRECEDENT = frozenset({"page", "resent"})
-"""Quantities that the price of 2010 is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,23 +109,21 @@ class CalibratedFigure:
     unit: str
     half: Half
     quantity: str | None
-    """Id of the quantity of verdict.effects that it calibrates, if any."""
+    """The quantity of verdict.effects that it calibrates."""
     center: DataCenter
     published: float
     ours: float
 
     @property
     def factor(self) -> float | None:
-        """Ours over the published one; None if they differ in sign."""
+        """Ours over the published; None if they differ in sign."""
         return self.ours / self.published if self.ours * self.published > 0 else None
 
     @property
     def is_met(self) -> bool:
-        """True if the factor is within FACTOR either way."""
         return self.factor is not None and 1 / FACTOR <= self.factor <= FACTOR
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figure as data, with its factor."""
         return {**dataclasses.asdict(self), "factor": self.factor, "is_met": self.is_met}
 
 
@@ -138,21 +132,18 @@ class BackCastFinding:
     """The finding of the stored back-cast about an instrument."""
 
     content: Mapping[str, Any] | None
-    """The back-cast; None if there is none that says anything about this kernel, player and rule."""
+    """None if there is none of this kernel, player and rule."""
     sentence: str
     checksum: str | None = None
-    """Checksum of the back-cast's SHA256SUMS, or of the file that comes with the code; None without
-    `content`."""
+    """Of its SHA256SUMS, or of the file that comes with the code."""
     is_damaged: bool = False
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """Reasons why there can be no answer."""
         return (self.sentence,) if self.is_damaged else ()
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """Reasons that lower the confidence."""
         if self.content is None:
             return () if self.is_damaged else (Reason(level="low", sentence=self.sentence),)
         missed = [
@@ -175,7 +166,6 @@ class BackCastFinding:
         )
 
     def find_missed(self, quantity: str) -> list[CalibratedFigure]:
-        """Return the figures of a quantity that the back-cast misses."""
         return [
             figure
             for figure in figures_in(self.content or {"figures": ()})
@@ -183,14 +173,12 @@ class BackCastFinding:
         ]
 
     def origin(self) -> dict[str, Any] | None:
-        """Return what identifies the back-cast in a manifest; None without one."""
         if self.content is None:
             return None
         return {"checksum": self.checksum, **{name: self.content[name] for name in ORIGIN}}
 
 
 def figures_of(loads: Experiment, calibrated: Calibrated) -> Iterator[CalibratedFigure]:
-    """Yield all published figures: those at IW 3 first, then what changed at IW 10."""
     for center in DATA_CENTERS:
         first: Half = "calibration"
         second: Half = "judgement"
@@ -257,7 +245,6 @@ def _segments(
 
 
 def evidence_of_2010(rows: Sequence[Mapping[str, Any]], center: DataCenter) -> Evidence:
-    """Return the evidence of rows of an experiment over a data centre's networks."""
     population = next(population for population in populations() if population.id.startswith(center.lower()))
     networks = weighted_networks([dataclasses.replace(population, slow=False)])
     table = pa.table({name: [row[name] for row in rows] for name in CELL_COLUMNS})
@@ -265,8 +252,7 @@ def evidence_of_2010(rows: Sequence[Mapping[str, Any]], center: DataCenter) -> E
 
 
 def choose_windows(experiment: Experiment, calibrated: Calibrated) -> dict[str, Any]:
-    """Return what the rule chooses over each data centre's networks, with estimates in both units, as
-    backcast.json has it."""
+    """Return the rule's choice over each data centre's networks, in both units."""
     rows = production(experiment, calibrated.backend_ms)
     choices: dict[str, Any] = {}
     for center in DATA_CENTERS:
@@ -292,7 +278,6 @@ def choose_windows(experiment: Experiment, calibrated: Calibrated) -> dict[str, 
 
 
 def figures_in(content: Mapping[str, Any]) -> list[CalibratedFigure]:
-    """Return the figures of a stored back-cast."""
     return msgspec.convert(content["figures"], list[CalibratedFigure])
 
 
@@ -304,7 +289,6 @@ def content_of(
     seeds: int,
     commit: str,
 ) -> dict[str, Any]:
-    """Return everything that backcast.json holds."""
     return {
         "format_version": FORMAT_VERSION,
         "commit": commit,
@@ -333,12 +317,10 @@ def content_of(
 
 
 def instrument() -> LoadsPlan:
-    """Return the kernel, player and rule of this code: a back-cast of others says nothing about them."""
     return {"kernel": kernel_facts(), "player": player_key(), "rule_version": VERSION}
 
 
 def write_backcast(folder: Path, content: Mapping[str, Any], rows: Sequence[dict[str, Any]]) -> None:
-    """Write a back-cast with its experiment's cells; an older one stays until the new one is complete."""
     with put_in_place(folder) as stage:
         pq.write_table(
             pa.Table.from_pylist(list(rows), schema=CELL), stage / "cells.parquet", compression="zstd"
@@ -348,8 +330,9 @@ def write_backcast(folder: Path, content: Mapping[str, Any], rows: Sequence[dict
 
 
 def judge_stored(folder: Path) -> dict[str, Any]:
-    """Return the content of a stored back-cast of this kernel and player, judged by this code's rule;
-    ReplayError if there is none."""
+    """Return a stored back-cast of this kernel and player, judged by this code's rule; ReplayError if
+    there is none.
+    """
     if not (folder / FILE).is_file() or broken_sums(folder):
         raise ReplayError(f"There is no whole back-cast in {folder}; {AGAIN}.")
     content: dict[str, Any] = json.loads((folder / FILE).read_text(encoding="utf-8"))
@@ -381,10 +364,9 @@ def judge_stored(folder: Path) -> dict[str, Any]:
 
 
 def read_finding(folder: Path, *, of: Mapping[str, Any] | None = None) -> BackCastFinding:
-    """Return what the stored back-cast says of an instrument, or else the one that comes with the code.
+    """Return what the stored back-cast, or else the shipped one, says of an instrument.
 
-    `of` has the facts of a replay that name its kernel, player and version of the rule; by default they are
-    this code's.
+    `of` has a replay's kernel, player and version of the rule; by default this code's.
     """
     of = instrument() if of is None else of
     shipped = _finding(json.loads(SHIPPED.read_text(encoding="utf-8")), of, sha256(SHIPPED))
@@ -400,8 +382,7 @@ def read_finding(folder: Path, *, of: Mapping[str, Any] | None = None) -> BackCa
 def finding_of(
     content: Mapping[str, Any] | None, origin: Mapping[str, Any] | None, *, of: Mapping[str, Any]
 ) -> BackCastFinding:
-    """Return what the back-cast in a report says of a replay; `origin` is what the report states of that
-    back-cast."""
+    """Return what a report's back-cast says of a replay; `origin` is what the report states of it."""
     if content is None:
         return BackCastFinding(content=None, sentence=MISSING)
     return _finding(content, of, origin["checksum"] if origin else None)
@@ -419,7 +400,6 @@ def _finding(content: Mapping[str, Any], of: Mapping[str, Any], checksum: str | 
 
 
 def sentence(content: Mapping[str, Any]) -> str:
-    """Return the outcome of a back-cast in a sentence."""
     figures = figures_in(content)
     own = [figure for figure in figures if figure.quantity in PRECEDENT]
     met = f"{sum(figure.is_met for figure in own)} of {len(own)} figures of 2010"
@@ -433,12 +413,10 @@ def sentence(content: Mapping[str, Any]) -> str:
 
 
 def is_open(choice: Mapping[str, Any]) -> bool:
-    """Return whether the loads over a data centre's networks do not tell whether IW 10 is worth it."""
     return bool(choice["kind"] == "open" and _of_ten(choice)["verdict"] == "open")
 
 
 def outcome(choice: Mapping[str, Any]) -> str:
-    """Return what the rule does over a data centre's networks, in a clause after its subject."""
     if is_open(choice):
         return f"leaves IW {EXPERIMENT} open"
     return f"keeps IW {BASE}" if choice["kind"] != "raise" else f"chooses IW {choice['window']}"
@@ -458,7 +436,7 @@ def _of_ten(choice: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _mechanism(figures: Sequence[CalibratedFigure]) -> str:
-    """Return how much more is sent again and dropped by queues; nothing for figures of version 1.0."""
+    """Return how much more is sent again and dropped by queues."""
     ours = {figure.what: figure.ours for figure in figures}
     again, dropped = (
         [ours.get(f"{center}, all: {what}") for center in DATA_CENTERS] for what in (AGAIN_MORE, OVERFLOW)

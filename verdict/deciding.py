@@ -16,9 +16,8 @@ class Loaded:
 
     evidence: Evidence
     everyone: Evidence | None
-    """Loads on a half-loaded line where all traffic follows the policy; None before there are any."""
+    """On a half-loaded line where all traffic follows the policy."""
     seconds: float
-    """Seconds of a core that the loads took."""
     prices: Prices
 
 
@@ -33,16 +32,16 @@ class Decision:
 
 
 def first_windows(rule: Rule) -> tuple[Policy, ...]:
-    """Return the policies of the first stage: all candidates, and those that are shown beside them."""
+    """Return all candidates, and what is shown beside them."""
     return (*rule.candidates, *rule.shown)
 
 
 def decide(
     load: Callable[[Sequence[StagePlan]], Loaded], rule: Rule, *, strata: Sequence[int], budget_s: float
 ) -> Iterator[Decision]:
-    """Load stage after stage until no candidate is open or `budget_s` is used, and yield what each decides.
+    """Load stages until no candidate is open or `budget_s` is used, and yield what each decides.
 
-    `load` loads the last of the stages, and returns all loads so far.
+    `load` loads the last stage, and returns all loads so far.
     """
     plans, looks = [first_plan(first_windows(rule), rule, strata)], list[Look]()
     while True:

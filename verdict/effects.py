@@ -26,17 +26,13 @@ page time that counts, and of what may be sent again for it. Of thousands of loa
 microsecond. Ours."""
 
 LEAST_EQUAL = 30
-"""Fewest loads, equal to the last digit, that show that a window equals itself: fewer may agree by chance.
-
-Ours.
-"""
+"""Fewest loads, equal to the last digit, that show that a window equals itself. Ours."""
 
 SLOW = "slow tenth"
-"""Time saved over the slowest tenth of the networks, in per cent, per load: the one effect that is of those
-networks alone."""
+"""Time saved over the slowest tenth of the networks, in per cent, per load."""
 
 Name = tuple[str, Hashable]
-"""A quantity and a policy; studies compare others, such as years."""
+"""A quantity and a policy; studies compare others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +42,7 @@ class Estimate:
     value: float
     error: float
     degrees: int
-    """Degrees of freedom of the error; below 1 there are too few clusters for any interval."""
+    """Below 1 there are too few clusters for any interval."""
 
     def interval(self, tail: float) -> Interval:
         """Return the value with ends that each fail with probability `tail`."""
@@ -63,11 +59,8 @@ class Components:
     """Squared error of an estimate by what would make it smaller."""
 
     pages: float
-    """The part that more pages alone make smaller."""
     networks: float
-    """The part that more networks alone make smaller."""
     pairs: float
-    """The part that more pairs of any page and network make smaller."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -75,9 +68,8 @@ class Effects:
     """Estimates of quantities at windows as one vector, with sums of their influence by cluster."""
 
     names: Mapping[Name, int]
-    """Place of each quantity and window in the vector."""
     values: Floats
-    """Mean change of each effect; the change of a time is that of its logarithm."""
+    """Mean change; that of a time is its logarithm's."""
     by_page: Floats
     """[page, effect]"""
     by_network: Floats
@@ -85,12 +77,10 @@ class Effects:
     by_pair: Floats
     """[page and network, effect]"""
     strata: int
-    """Strata that networks are compared within."""
     draws: Integers
     """Complete pairs of loads, [effect]"""
 
     def combine(self, factors: Mapping[Name, float]) -> Estimate:
-        """Return a linear combination of effects."""
         places = [self.names[name] for name in factors]
         weights = np.array(list(factors.values()))
         value = float(self.values[places] @ weights)
@@ -107,11 +97,11 @@ class Effects:
         return Estimate(value, math.sqrt(square), max(1, math.floor(min(joint, *degrees))))
 
     def is_equal(self, *, least: int) -> bool:
-        """Return whether each effect has at least `least` pairs of loads and no pair differs in anything."""
+        """Return whether no pair of loads differs, of at least `least` for each effect."""
         return bool((self.draws >= least).all() and (self.values == 0).all() and not self.by_pair.any())
 
     def components(self, factors: Mapping[Name, float]) -> Components:
-        """Return the parts of the squared error of a combination, none below zero."""
+        """Return the parts of a combination's squared error, none below zero."""
         page, network, pair = (
             float(part @ part)
             for part in self._sums([self.names[name] for name in factors], np.array(list(factors.values())))
@@ -142,13 +132,13 @@ def percent_saved(change: Interval) -> Interval:
 
 
 def changes_of(load: Load, base: Load) -> dict[str, Floats]:
-    """Return the change of the logarithm of page time, and percentage points sent again, of each draw."""
+    """Return each draw's change of the logarithm of page time, and percentage points sent again."""
     again, before = (side["bytes_retransmitted"] / side["payload_bytes"] for side in (load, base))
     return {"page": np.log(load["page_ms"]) - np.log(base["page_ms"]), "resent": 100 * (again - before)}
 
 
 def measure_again(evidence: Evidence, *, incumbent: Policy) -> Effects:
-    """Return the differences of the incumbent by another route from itself, under the incumbent's name."""
+    """Return the incumbent by another route less itself, under its name."""
     changes = changes_of(evidence.again, evidence.at(incumbent))
     return effects_of(
         evidence,
@@ -162,10 +152,9 @@ def measure_again(evidence: Evidence, *, incumbent: Policy) -> Effects:
 def effects_of(
     evidence: Evidence, changes: Mapping[Name, Floats], *, clusters: Integers | None = None
 ) -> Effects:
-    """Return the effects of changes by quantity and window, each along the draws; NaN where a change is
-    unknown.
+    """Return the effects of changes, each along the draws; NaN where a change is unknown.
 
-    `clusters` are numbers of what is drawn beside networks; by default pages.
+    `clusters` are numbers of what is drawn beside networks, by default pages.
     """
     pages, networks = evidence.pages if clusters is None else clusters, evidence.places
     pairs = np.unique(pages * (len(evidence.networks) + 1) + networks, return_inverse=True)[1]
@@ -211,10 +200,9 @@ def effects_of(
 
 
 def weigh(evidence: Evidence, known: Mask, *, of_slow: bool = False) -> tuple[Mask, Floats]:
-    """Return a mask of the known draws over the population's networks, and the weight of each of these in a
-    mean.
+    """Return a mask of the known draws over the population, and their weights.
 
-    A network's weight among those of its stratum is divided among its known draws; weights sum to 1.
+    A network's weight in its stratum is divided among its known draws; weights sum to 1.
     """
     share, weight = evidence.frame["slow_share" if of_slow else "share"], evidence.frame["weight"]
     known = known & (share * weight > 0)[evidence.places]
@@ -233,8 +221,7 @@ def _bessel_factors(counts: Integers) -> Floats:
 
 
 def _join_strata(strata: Integers, sampled: Integers) -> Integers:
-    """Return each network's stratum number; a stratum with a single network that is `there` joins its
-    neighbour."""
+    """Return each network's stratum; one with a single network that is `there` joins its neighbour."""
     counts = np.bincount(strata[sampled], minlength=int(strata.max(initial=-1)) + 1)
     joined, group, held = np.zeros(len(counts), np.intp), 0, 0
     for place, count in enumerate(counts.tolist()):
@@ -248,8 +235,7 @@ def _join_strata(strata: Integers, sampled: Integers) -> Integers:
 
 
 def _degrees(sums: Floats, *, most: int) -> float:
-    """Return the effective degrees of freedom of a sum of squares: as many equal clusters would vary as
-    much."""
+    """Return the effective degrees of freedom: as many equal clusters would vary as much."""
     squares = sums**2
     fourth = float(squares @ squares)
     return min(float(most), 3 * float(squares.sum()) ** 2 / fourth) if fourth > 0 else float(most)

@@ -22,17 +22,17 @@ from verdict.student import Floats, Mask
 
 GAIN, RESENT, NET_BENEFIT = "gain", "resent", "net benefit"
 """Page time saved in per cent, payload sent again in percentage points, and price times the first less the
-second."""
+second.
+"""
 
 PARTS = {"dropped": "bytes_dropped", "spurious": "bytes_spurious"}
 """Of what is sent again, what the bottleneck's queue dropped and what had arrived before, in percentage
 points, by column; the rest was lost on the line. They decide nothing."""
 
 TOUCHED = "gain of touched loads"
-"""Page time saved of the loads with a connection that the policy is for, in per cent, per load."""
+"""Page time saved of the loads with a connection that the policy is for, in per cent."""
 
 MILLISECONDS = "milliseconds"
-"""Page time saved, in milliseconds a load."""
 
 SHORT_FLOWS = "short flows"
 """Time saved by others' short flows, in per cent, per load."""
@@ -48,7 +48,6 @@ def name_of(quantity: str, unit: Unit) -> str:
 
 
 FAMILY = (name_of(NET_BENEFIT, PER_LOAD), name_of(NET_BENEFIT, IN_SUM), TOUCHED)
-"""Quantities whose intervals are simultaneous, in the order of Rule.parts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -56,7 +55,7 @@ class Pairs:
     """Complete pairs of loads, at a policy and at the incumbent, with their weights."""
 
     known: Mask
-    """[draw] Whether both loads are complete, over a network of the population."""
+    """[draw] Whether both loads are complete."""
     weights: Floats
     """[pair]; they sum to 1."""
     load: Load
@@ -64,20 +63,18 @@ class Pairs:
     base: Load
 
     def spread(self, values: Floats) -> Floats:
-        """Return values of pairs along all draws, unknown where no pair is complete."""
+        """Return values along all draws."""
         whole = np.full(len(self.known), np.nan)
         whole[self.known] = values
         return whole
 
     def mean(self, values: Floats) -> float:
-        """Return the mean over the population."""
         return float(self.weights @ values)
 
 
 def pairs_of(
     evidence: Evidence, policy: Policy, columns: Sequence[str], *, incumbent: Policy, of_slow: bool = False
 ) -> Pairs:
-    """Return the pairs of loads in which all of these columns are known."""
     load, base = evidence.at(policy), evidence.at(incumbent)
     complete = np.all([np.isfinite(side[name]) for name in columns for side in (load, base)], axis=0)
     known, weights = weigh(evidence, complete, of_slow=of_slow)
@@ -96,7 +93,7 @@ RESENT_COLUMNS = ("bytes_retransmitted", PAYLOAD)
 def measure(
     evidence: Evidence, policies: Sequence[Policy], rule: Rule, *, quantities: Collection[str] | None = None
 ) -> Effects:
-    """Return these quantities of the policies against the incumbent; by default all."""
+    """Return the policies' quantities against the incumbent; by default all."""
     changes: dict[Name, Floats] = {
         (name, policy): values
         for policy in policies
@@ -108,8 +105,7 @@ def measure(
 def values_of(
     evidence: Evidence, policy: Policy, rule: Rule, quantities: Collection[str] | None = None
 ) -> dict[str, Floats]:
-    """Return the value of each draw for these quantities of a policy, by default for all; NaN where a pair of
-    loads is incomplete."""
+    """Return each draw's value of these quantities; NaN where a pair is incomplete."""
     pairs = pairs_of(evidence, policy, (rule.time, *RESENT_COLUMNS), incumbent=rule.incumbent)
     values: dict[str, Floats] = {}
     for unit in UNITS:
@@ -141,8 +137,7 @@ def values_of(
 
 
 def _gain_per_load(pairs: Pairs, column: str, *, of: Mask | None = None) -> Floats:
-    """Return values whose mean is the time saved in per cent, by geometric means; `of` selects the pairs
-    that count."""
+    """Return values whose mean is per cent saved, by geometric means; `of` selects pairs."""
     counts = np.ones(len(pairs.weights)) if of is None else of.astype(float)
     share = pairs.mean(counts)
     if share <= 0:
@@ -154,18 +149,18 @@ def _gain_per_load(pairs: Pairs, column: str, *, of: Mask | None = None) -> Floa
 
 
 def _gain_in_sum(pairs: Pairs, column: str) -> Floats:
-    """Return values whose mean is the time saved in per cent, by means."""
+    """Return values whose mean is per cent saved, by means."""
     return -100 * (_ratio(pairs, pairs.load[column], pairs.base[column]) - 1)
 
 
 def _share_per_load(pairs: Pairs, part: str, whole: str) -> Floats:
-    """Return how much larger a part of each load is, in percentage points."""
+    """Return how much larger a part of each load is, in pp."""
     difference: Floats = 100 * (pairs.load[part] / pairs.load[whole] - pairs.base[part] / pairs.base[whole])
     return difference
 
 
 def _share_in_sum(pairs: Pairs, part: str, whole: str) -> Floats:
-    """Return values whose mean is how much larger a part of all loads is, in percentage points."""
+    """Return values whose mean is how much larger a part of all loads is, in pp."""
     now, before = (_ratio(pairs, side[part], side[whole]) for side in (pairs.load, pairs.base))
     return 100 * (now - before)
 
@@ -181,7 +176,7 @@ def _ratio(pairs: Pairs, above: Floats, below: Floats) -> Floats:
 
 
 def correlate(effects: Effects, names: Sequence[Name]) -> Floats:
-    """Return the correlation of estimates, [estimate, estimate]; one without an error goes with no other."""
+    """Return the correlation of estimates, [estimate, estimate]; 0 without an error."""
     at = [effects.names[name] for name in names]
     page, network, pair = (
         np.nan_to_num(sums[:, at]) for sums in (effects.by_page, effects.by_network, effects.by_pair)
@@ -199,10 +194,10 @@ def correlate(effects: Effects, names: Sequence[Name]) -> Floats:
 def difference(
     evidence: Evidence, base: Evidence, policy: Policy, rules: tuple[Rule, Rule], *, tail: float
 ) -> Mapping[Unit, Interval]:
-    """Return how far net benefits differ in one evidence from another over the same draws, by unit; each end
+    """Return how far net benefits differ between two evidences over the same draws, by unit; each end
     fails with probability `tail`.
 
-    `rules` are that of the first and that of the second. ValueError if the draws are others.
+    `rules` are the first's and the second's. ValueError if the draws are others.
     """
     if not (np.array_equal(evidence.visits, base.visits) and np.array_equal(evidence.places, base.places)):
         raise ValueError("a paired difference needs the same draws in both")

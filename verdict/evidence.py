@@ -30,7 +30,6 @@ COLUMNS = (
     "short_flow_ms",
     "handshake_max_ms",
 )
-"""Columns of loads that are evidence."""
 
 CELL_COLUMNS = ("visit_id", "profile", "policy", "route", "seed", "state", *COLUMNS)
 
@@ -45,21 +44,20 @@ class Network:
 
     id: str
     stratum: int = 0
-    """Number of the stratum that it was drawn from; one for all if networks were not drawn."""
+    """The stratum that it was drawn from."""
     share: float = 1.0
-    """Share of the stratum in the population."""
     weight: float = 1.0
-    """Weight among the networks of the stratum, divided among its draws."""
+    """Among the stratum's networks, divided among its draws."""
     slow_share: float = 0.0
-    """Share of the stratum in the slowest tenth; 0 outside of it."""
+    """Share of the stratum in the slowest tenth."""
     rtt_ms: float = float("nan")
     down_bps: float = float("nan")
 
 
 def weighted_networks(populations: Sequence[Population]) -> tuple[Network, ...]:
-    """Return the networks of a population that was not drawn anew, each with its weight.
+    """Return the weighted networks of a population that was not drawn anew.
 
-    The slowest tenth is a population of its own, if there is one.
+    The slowest tenth is a population of its own.
     """
     average = next(population for population in populations if not population.slow)
     slow = dict(next((population.weights for population in populations if population.slow), ()))
@@ -71,7 +69,7 @@ def weighted_networks(populations: Sequence[Population]) -> tuple[Network, ...]:
 
 
 Load = Mapping[str, Floats]
-"""Measurements of the loads at one window, an array along the draws for each column; NaN where unknown."""
+"""Loads at one window, an array along the draws for each column; NaN where unknown."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -80,49 +78,45 @@ class Evidence:
 
     networks: tuple[Network, ...]
     visits: Integers
-    """Visit id of each draw's page."""
     places: Integers
-    """Place of each draw's network in `networks`."""
+    """Each draw's place in `networks`."""
     windows: tuple[Policy, ...]
     values: Mapping[str, Floats]
-    """[draw, window] by column; NaN where the load is missing, has failed, or the value is unknown."""
+    """[draw, window] by column; NaN where a load is missing or failed."""
     again: Mapping[str, Floats]
-    """[draw] by column: the incumbent's load by another route in other guests."""
+    """[draw] by column: the incumbent by another route in other guests."""
     states: Mapping[str, int]
-    """Loads by state."""
     sites: Integers | None = None
-    """Number of the site of each draw's page; None where every page counts as a site of its own."""
+    """Site of each draw's page; None where every page is one."""
 
     def __len__(self) -> int:
-        """Number of draws."""
         return len(self.visits)
 
     def at(self, window: Policy) -> Load:
-        """Return the loads at a window; all unknown if it was not loaded."""
+        """Return the loads at a window; unknown if it was not loaded."""
         if window not in self.windows:
             return dict.fromkeys(COLUMNS, np.full(len(self), np.nan))
         place = self.windows.index(window)
         return {name: self.values[name][:, place] for name in COLUMNS}
 
     def touched(self, policy: Policy, *, incumbent: Policy) -> Mask:
-        """Return a mask of the draws with a connection that the policy is for, by the handshakes of the
-        incumbent's load; false where these are unknown."""
+        """Return the draws with a connection that the policy is for, by the incumbent's handshakes; false
+        where unknown.
+        """
         longest_ms = self.at(incumbent)["handshake_max_ms"]
         return np.isfinite(longest_ms) & (longest_ms > (policy.beyond_ms or 0))
 
     @functools.cached_property
     def pages(self) -> Integers:
-        """Number of each draw's page, from 0."""
         return np.unique(self.visits, return_inverse=True)[1].astype(np.intp)
 
     @property
     def clusters(self) -> Integers:
-        """Return the cluster number of each draw's page: that of its site."""
+        """Site of each draw's page."""
         return self.pages if self.sites is None else self.sites
 
     @functools.cached_property
     def frame(self) -> Mapping[str, Floats]:
-        """Fields of the networks by name, [network]."""
         return {
             field.name: np.array([getattr(network, field.name) for network in self.networks], float)
             for field in fields(Network)
@@ -131,15 +125,12 @@ class Evidence:
 
     @functools.cached_property
     def strata(self) -> Integers:
-        """Number of each network's stratum, from 0."""
         return np.unique(self.frame["stratum"], return_inverse=True)[1].astype(np.intp)
 
     def of_network(self, name: str) -> Floats:
-        """Return a field of each draw's network."""
         return self.frame[name][self.places]
 
     def where(self, mask: Mask) -> "Evidence":
-        """Return the draws under a mask."""
         return replace(
             self,
             visits=self.visits[mask],
@@ -151,7 +142,7 @@ class Evidence:
 
 
 def select_draws(evidence: Evidence, mask: Mask) -> Evidence:
-    """Return the draws under a mask; each stratum counts by the part of its draws that are in it."""
+    """Return the draws under a mask; each stratum counts by its part in it."""
     stratum = evidence.of_network("stratum").astype(np.intp)
     most = int(stratum.max(initial=0)) + 1
     part = np.bincount(stratum[mask], minlength=most) / np.maximum(np.bincount(stratum, minlength=most), 1)
@@ -165,14 +156,13 @@ def select_draws(evidence: Evidence, mask: Mask) -> Evidence:
 
 
 def share_of_draws(evidence: Evidence, mask: Mask) -> float:
-    """Return the share of the population that the draws under a mask stand for."""
+    """Return the share of the population that the draws stand for."""
     inside = select_draws(evidence, mask)
     shares = {network.stratum: network.share for network in inside.networks}
     return float(sum(shares.values()))
 
 
 def select_conditions(loads: pa.Table, conditions: Conditions) -> pa.Table:
-    """Return the loads under these conditions, by any route."""
     for name, value in conditions.columns().items():
         if name != "route":
             loads = loads.filter(pc.field(name).is_null() if value is None else pc.field(name) == value)
@@ -187,10 +177,8 @@ def read_evidence(
     conditions: Conditions | None = None,
     sites: Mapping[int, int] | None = None,
 ) -> Evidence:
-    """Return the evidence of loads (schema.computed_tables.CELL) under `conditions`; `sites` are
-    numbers of pages' sites by visit.
-
-    Raises EvidenceError if a load occurs twice.
+    """Return the evidence of loads (schema.computed_tables.CELL) under `conditions`; EvidenceError if one
+    occurs twice.
     """
     selected = select_conditions(loads, conditions or Conditions())
     return evidence_of(selected, networks, incumbent=incumbent, sites=sites)
@@ -203,8 +191,7 @@ def evidence_of(
     incumbent: Policy,
     sites: Mapping[int, int] | None = None,
 ) -> Evidence:
-    """Return the evidence of loads under the same conditions, which have CELL_COLUMNS; those over other
-    networks are left out."""
+    """Return the evidence of loads under the same conditions, over these networks."""
     frame = tuple(sorted(networks, key=lambda network: network.id))
     loads = loads.filter(pc.field("profile").isin(pa.array([network.id for network in frame], pa.string())))
     place_of = {network.id: place for place, network in enumerate(frame)}

@@ -28,12 +28,9 @@ class FullReplay:
 
     cells: Sequence[Cell]
     facts: LoadsPlan
-    """Everything that the cells depend on, for stage.json."""
     sentence: str
-    """The replay's extent in one line."""
 
     def plan(self, lab: Lab) -> LoadsPlan:
-        """Return the plan of its one stage."""
         facts: LoadsPlan = {**self.facts, "programs": dict(lab.sums())}
         return plan_of(facts, self.cells, responses=bool(self.facts["asked"]["responses"]))
 
@@ -41,10 +38,9 @@ class FullReplay:
 def plan_replay(
     file: ReplayFile, recipes: Sequence[Recipe], source: LoadsPlan, *, populations: Path, commit: str
 ) -> FullReplay:
-    """Return the replay of these pages that the file describes.
+    """Return the replay of these pages; PopulationError or ReplayError.
 
-    `source` are the pages' fields of stage.json, `populations` is the folder of stored ones. Raises
-    PopulationError or ReplayError.
+    `source` are the pages' fields of stage.json, `populations` is the folder of stored ones.
     """
     profiles, weights, which = networks_of(file, populations)
     pages, policies, conditions = (
@@ -72,8 +68,9 @@ def plan_replay(
 
 
 def everyone_cells(recipes: Sequence[Recipe], profiles: Sequence[Profile], file: ReplayFile) -> list[Cell]:
-    """Return the loads on a half-loaded line where all traffic has the window, and of the window in force by
-    another route, one seed each."""
+    """Return the half-loaded loads where all traffic has the window, and the incumbent by another route,
+    one seed each.
+    """
     half, alias = Conditions(neighbours=HALF_LOADED), Conditions(alias=True)
     return [
         *make_cells(recipes, profiles, policies=file.loaded, seeds=1, conditions=[half]),
@@ -82,8 +79,7 @@ def everyone_cells(recipes: Sequence[Recipe], profiles: Sequence[Profile], file:
 
 
 def networks_of(file: ReplayFile, folder: Path) -> tuple[tuple[Profile, ...], tuple[Population, ...], str]:
-    """Return the networks of a replay, the populations that weigh them, and which they are; `folder` has the
-    stored populations. Raises PopulationError."""
+    """Return networks, the populations that weigh them, and which they are; PopulationError."""
     known = {profile.id: profile for profile in PROFILES}
     names = [file.networks] if isinstance(file.networks, str) else list(dict.fromkeys(file.networks))
     if not isinstance(file.networks, str) or file.networks in known:
@@ -100,7 +96,7 @@ def networks_of(file: ReplayFile, folder: Path) -> tuple[tuple[Profile, ...], tu
 
 
 def population_of(file: ReplayFile, folder: Path) -> CsvPopulation:
-    """Return the networks of a CSV file, or of a stored population, which knows its month and source."""
+    """Return the networks of a CSV file or of a stored population, which knows its month and source."""
     path, measured, source = Path(str(file.networks)), file.population_measured, file.population_source
     if path.is_file() or path.suffix == ".csv":
         return read_population(path, measured=measured, source=source)

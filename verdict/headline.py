@@ -12,7 +12,6 @@ from verdict.ledger import GroupAnswer
 from verdict.rule import Rule
 
 SPARED = {"others": "others' short flows", "slow": "pages over the slowest networks"}
-"""Purpose of each guard, by its id."""
 
 SURE: Mapping[Level, str] = {
     "high": "This is sure",
@@ -32,8 +31,8 @@ def headline(
 ) -> str:
     """Return what a server should do, and why, in one sentence.
 
-    `own` is the title of the list that decides, and `others` are those of the lists that are to confirm it,
-    by name; `mark` stands before the answer of inputs that are no evidence.
+    `own` is the title of the list that decides, `others` those that are to confirm it; `mark` stands
+    before inputs that are no evidence.
     """
     if answer.kind == "no answer":
         return f"No answer: {' '.join(answer.broken)}"
@@ -81,10 +80,10 @@ def describe_nearest(
     agreeing: Sequence[str] = (),
     disagreeing: Sequence[str] = (),
 ) -> str:
-    """Return how near an open policy comes to be worth it, in one or two sentences; empty where its net
-    benefit per load is not shown.
+    """Return how near an open policy comes, in one or two sentences; empty where its net benefit per load
+    is not shown.
 
-    `agreeing` and `disagreeing` are titles of other lists, which confirm it or do not.
+    `agreeing` and `disagreeing` are titles of other lists.
     """
     if answer.kind != "open" or policy is None:
         return ""
@@ -108,8 +107,7 @@ def describe_nearest(
 
 
 def confirmation(answer: ListAnswer, confirmed: Sequence[Policy], rule: Rule, *, own: str) -> str:
-    """Return in one sentence which policies a list of pages confirms, of those that are worth it on
-    another."""
+    """Return which policies a list confirms, of those that are worth it on another."""
     if answer.broken:
         return f"No answer: {' '.join(answer.broken)}"
     denied = [policy for policy in rule.candidates if policy not in confirmed]
@@ -122,8 +120,7 @@ def confirmation(answer: ListAnswer, confirmed: Sequence[Policy], rule: Rule, *,
 
 
 def is_told(answer: ListAnswer, rule: Rule) -> bool:
-    """Return whether the answer is settled, or the loads tell of a larger window that it saves or costs
-    time."""
+    """Return whether the answer is settled, or the loads tell whether a larger window saves or costs time."""
     return answer.kind != "open" or any(
         candidate.standing != "open" or candidate.touched_percent.excludes_zero
         for candidate in answer.judgements
@@ -132,8 +129,7 @@ def is_told(answer: ListAnswer, rule: Rule) -> bool:
 
 
 def differs(groups: Iterable[GroupAnswer], recommended: Recommendation, rule: Rule) -> str:
-    """Return for whom the answer differs by the handshake's round trip, in one sentence; empty where no group
-    was loaded."""
+    """Return for whom the answer differs by round trip; empty where no group was loaded."""
     alike = [
         (answers[0], answers[-1])
         for _, same in itertools.groupby(groups, key=lambda group: (group.answer.kind, group.answer.policy))
@@ -160,7 +156,7 @@ def differs(groups: Iterable[GroupAnswer], recommended: Recommendation, rule: Ru
 
 
 def certainty(level: Level, reasons: Sequence[Reason], *, pairs: int) -> str:
-    """Return how sure the answer is, in words, with the reason that weighs most against it.
+    """Return how sure the answer is, with the reason that weighs most against it.
 
     >>> certainty("low", [Reason(level="low", sentence="The lines are of 2020.")], pairs=10)
     'This is not sure: the lines are of 2020.'
@@ -199,8 +195,7 @@ def policy_text(policy: Policy) -> str:
 
 
 def describe(policies: Collection[Policy], rule: Rule, *, is_alone: bool = False) -> str:
-    """Return policies in a few words: from which window to which, how they are sent and for whom, if that is
-    one for all of them.
+    """Return policies in a few words: from which window to which, and how and for whom, if one for all.
 
     >>> far = [Policy(16, "paced", 100), Policy(32, "spread", 100)]
     >>> describe(far, Rule())

@@ -23,10 +23,9 @@ AGAIN_ERROR = 0.002
 Standing = Literal["worth it", "not recommended", "not worth it", "at the price", "open"]
 
 LEAST_ERROR = 1e-6
-"""Error probability below which a look shows nothing: its intervals would be too wide for any verdict."""
+"""Error probability below which a look shows nothing."""
 
 GUARDED = {"short flows": SHORT_FLOWS, "slow tenth": SLOW}
-"""Quantity of verdict.estimates by that of a guard."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,11 +34,11 @@ class Look:
 
     evidence: Evidence
     fraction: float = 1.0
-    """Part of the budget that is used; a full replay uses all of it."""
+    """Part of the budget that is used."""
     _known: dict[Hashable, Effects] = field(default_factory=dict, init=False, repr=False)
 
     def measured(self, key: Hashable, measure_effects: Callable[[], Effects]) -> Effects:
-        """Return the effects of a key, measured once however often they are judged."""
+        """Return a key's effects, measured once."""
         if key not in self._known:
             self._known[key] = measure_effects()
         return self._known[key]
@@ -52,11 +51,11 @@ class GuardCheck:
     guard: Guard
     window: Policy
     longer: Interval | None
-    """Per cent longer than at the incumbent; None if it was not loaded."""
+    """Per cent longer than at the incumbent."""
 
     @property
     def holds(self) -> bool | None:
-        """Whether the limit is kept; None if there are too few loads to tell."""
+        """None if there are too few loads to tell."""
         if self.longer is None:
             return None
         if self.longer.upper <= self.guard.limit_percent:
@@ -73,7 +72,7 @@ class Again:
 
     @property
     def is_sound(self) -> bool | None:
-        """Whether no difference is shown; None if there are too few loads for any interval."""
+        """None if there are too few loads for any interval."""
         ends = (self.gain_percent, self.resent_pp)
         if any(interval.excludes_zero for interval in ends):
             return False
@@ -96,13 +95,12 @@ class Judgement:
     policy: Policy
     standing: Standing
     per_load_pp: Interval
-    """Net benefit per load, in percentage points."""
+    """Net benefit per load."""
     in_sum_pp: Interval
-    """Net benefit in sum, in percentage points."""
+    """Net benefit in sum."""
     touched_percent: Interval
-    """Page time saved of the loads that the policy touches, in per cent."""
+    """Page time saved of the loads that the policy touches."""
     pairs: int
-    """Complete pairs of loads, touched or not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,17 +109,15 @@ class ListAnswer:
 
     kind: Kind
     policy: Policy
-    """The recommended policy; the incumbent unless another is worth it and keeps its guards."""
+    """The incumbent unless another is worth it and keeps its guards."""
     is_settled: bool
-    """True if more loads would change nothing: no candidate is open, and no guard of what is worth it."""
+    """True if more loads would change nothing."""
     judgements: tuple[Judgement, ...]
     guards: tuple[GuardCheck, ...]
     again: Again
     confidence: Level | None
-    """None without an answer."""
     reasons: tuple[Reason, ...]
     broken: tuple[str, ...]
-    """Reasons why there is no answer, in sentences."""
 
     def having(self, standing: Standing) -> tuple[Policy, ...]:
         return tuple(candidate.policy for candidate in self.judgements if candidate.standing == standing)
@@ -141,9 +137,9 @@ def judge(
 ) -> ListAnswer:
     """Return the answer after the looks, the last of which has all loads.
 
-    With `ends` the loads end whatever they show: if something is open, the last look spends what is left of
-    the error. `everyone` are loads on a half-loaded line where all traffic has the policy; `broken` is what
-    is wrong with the chain of evidence, `reasons` what else lowers the confidence.
+    With `ends` the last look spends what is left of the error. `everyone` are loads on a half-loaded line
+    where all traffic has the policy; `broken` is what is wrong with the chain of evidence, `reasons` what
+    else lowers the confidence.
     """
     broken, reasons = tuple(broken), tuple(reasons)
 
@@ -156,8 +152,7 @@ def judge(
 
 
 def judge_candidates(looks: Sequence[Look], rule: Rule, *, is_last: bool) -> tuple[Judgement, ...]:
-    """Return the standing of every candidate by the nearest ends of all looks; `is_last` spends all of the
-    error."""
+    """Return every standing by the nearest ends of all looks; `is_last` spends all of the error."""
     names: list[Name] = [(quantity, policy) for policy in rule.candidates for quantity in FAMILY]
     intervals = dict.fromkeys(names, Interval(math.nan, -math.inf, math.inf))
     used = 0.0
@@ -187,7 +182,6 @@ def judge_candidates(looks: Sequence[Look], rule: Rule, *, is_last: bool) -> tup
 
 
 def measure_look(look: Look, rule: Rule) -> Effects:
-    """Return what decides of the rule's candidates at a look."""
     guards = (GUARDED[guard.quantity] for guard in rule.guards if not guard.everyone)
     quantities = (*FAMILY, *guards)
     return look.measured(rule, lambda: measure(look.evidence, rule.candidates, rule, quantities=quantities))
@@ -196,8 +190,7 @@ def measure_look(look: Look, rule: Rule) -> Effects:
 def family_intervals(
     effects: Effects, names: Sequence[Name], rule: Rule, *, error: float
 ) -> dict[Name, Interval]:
-    """Return intervals that all hold together but for a probability of `error`; all infinite if it is too
-    little."""
+    """Return intervals that hold together but for a probability of `error`; infinite if it is too little."""
     if not names:
         return {}
     parts = [rule.parts[FAMILY.index(quantity)] for quantity, _ in names]
@@ -206,8 +199,7 @@ def family_intervals(
 
 
 def standing(per_load: Interval, in_sum: Interval, touched: Interval, rule: Rule) -> Standing:
-    """Return the standing of a policy by net benefit per load and in sum, and by what it saves where it
-    touches, before any guard."""
+    """Return a policy's standing before any guard."""
     if per_load.lower >= 0 and touched.lower >= rule.worthwhile_percent and is_borne_out(in_sum, rule):
         return "worth it"
     if per_load.upper < 0 or in_sum.upper < 0 or touched.upper < rule.worthwhile_percent:
@@ -217,14 +209,12 @@ def standing(per_load: Interval, in_sum: Interval, touched: Interval, rule: Rule
 
 
 def looks_worth_it(per_load: Interval, in_sum: Interval, touched: Interval, rule: Rule) -> bool:
-    """Return whether a policy is worth it by its estimates."""
     is_worth = per_load.estimate >= 0 and in_sum.estimate >= 0
     return is_worth and touched.estimate >= rule.worthwhile_percent
 
 
 def is_borne_out(in_sum: Interval, rule: Rule) -> bool:
-    """Return whether the net benefit in sum does not refute that per load: its estimate is 0 or more, and its
-    interval narrow enough for that to be no noise.
+    """Return whether the net benefit in sum does not refute that per load: 0 or more, within noise_pp.
 
     >>> [is_borne_out(Interval(0.01, 0.01 - half, 0.01 + half), Rule()) for half in (0.09, 0.11)]
     [True, False]
@@ -277,7 +267,7 @@ def _answer(
 
 
 def list_fit(judgements: Iterable[Judgement], guards: Iterable[GuardCheck]) -> list[Judgement]:
-    """Return the candidates that may be recommended: worth it, and shown to keep every guard."""
+    """Return what may be recommended: worth it, and shown to keep every guard."""
     doubted = {check.window for check in guards if not check.holds}
     return [
         candidate
@@ -287,15 +277,14 @@ def list_fit(judgements: Iterable[Judgement], guards: Iterable[GuardCheck]) -> l
 
 
 def is_failed(check: GuardCheck, *, is_last: bool) -> bool:
-    """Return whether a policy fails a guard: its limit is exceeded or, after the last loads, not shown to
-    be kept."""
+    """Return whether a guard fails: exceeded or, after the last loads, not shown to be kept."""
     return check.holds is False or (is_last and check.holds is None and check.longer is not None)
 
 
 def ask_guards(
     policies: Sequence[Policy], effects: Effects, everyone: Evidence | None, rule: Rule
 ) -> tuple[GuardCheck, ...]:
-    """Return every guard of the policies, each by itself at 95 %; unknown where its loads are not there."""
+    """Return every guard of the policies, each by itself at 95 %."""
     shared = measure(everyone, policies, rule) if everyone is not None and policies else None
     return tuple(
         _ask(guard, policy, shared if guard.everyone else effects, rule)
@@ -313,9 +302,9 @@ def _ask(guard: Guard, policy: Policy, effects: Effects | None, rule: Rule) -> G
 
 
 def choose(fit: Sequence[Judgement], rule: Rule) -> Policy | None:
-    """Return the policy to recommend: that with the largest lower end of net benefit per load; of policies
-    near to it the smallest window, and of equal windows what an unchanged kernel can do. None without
-    candidates."""
+    """Return the policy with the largest lower end of net benefit per load; of those near to it the
+    smallest window, and then what an unchanged kernel can do.
+    """
     if not fit:
         return None
     best = max(candidate.per_load_pp.lower for candidate in fit)
@@ -332,8 +321,9 @@ def choose(fit: Sequence[Judgement], rule: Rule) -> Policy | None:
 
 
 def is_confirmed(judgement: Judgement, rule: Rule) -> bool:
-    """Return whether another list confirms what is worth it on the first: its net benefit per load is
-    estimated at 0 or more and shown to be no more than the zone below, and that in sum bears it out."""
+    """Return whether another list confirms what is worth it on the first: 0 or more per load, shown to be
+    no more than the zone below, and borne out in sum.
+    """
     per_load = judgement.per_load_pp
     return (
         per_load.estimate >= 0 and per_load.lower >= -rule.zone_pp and is_borne_out(judgement.in_sum_pp, rule)
@@ -346,10 +336,9 @@ class Recommendation:
 
     kind: Kind
     policy: Policy
-    """The incumbent if nothing is worth it on the first list, or no such policy is confirmed on every
-    other."""
+    """The incumbent if nothing is worth it on the first list and confirmed on every other."""
     disagreeing: Mapping[Policy, tuple[str, ...]]
-    """Lists that do not confirm it, by each policy that the first list recommends or would."""
+    """Lists that do not confirm it, by policy."""
 
 
 def recommend(answer: ListAnswer, others: Mapping[str, ListAnswer], rule: Rule) -> Recommendation:
@@ -371,20 +360,19 @@ def recommend(answer: ListAnswer, others: Mapping[str, ListAnswer], rule: Rule) 
 
 
 def list_confirmed(answer: ListAnswer, rule: Rule) -> tuple[Policy, ...]:
-    """Return the policies that a list confirms; none if something is wrong with its loads."""
+    """Return what a list confirms; nothing if its loads are broken."""
     return (
         () if answer.broken else tuple(mine.policy for mine in answer.judgements if is_confirmed(mine, rule))
     )
 
 
 def nearest(now: Interval, then: Interval) -> Interval:
-    """Return the latest estimate with the tightest ends that any look has shown."""
+    """Return the latest estimate with the tightest ends of any look."""
     return Interval(now.estimate, max(now.lower, then.lower), min(now.upper, then.upper))
 
 
 def hold_against_itself(evidence: Evidence, incumbent: Policy, *, looks: int) -> Again:
-    """Return how the incumbent by another route in other guests differs from itself; the error is spent
-    evenly over the looks."""
+    """Return how the incumbent differs from itself; the error is spent evenly over the looks."""
     effects = measure_again(evidence, incumbent=incumbent)
     tail = AGAIN_ERROR / 2 / 2 / looks
     if effects.is_equal(least=LEAST_EQUAL):

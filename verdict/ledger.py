@@ -20,7 +20,7 @@ PRICE_OF_ALL_PP = 0.077
 """What all services sent again for what search saved in the slow data centre of 2010: the price of rule 6."""
 
 OTHER_THRESHOLDS_MS = (60, 150)
-"""Thresholds that are shown beside FAR_MS, from the same loads; they decide nothing."""
+"""Thresholds beside FAR_MS, from the same loads; they decide nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,21 +36,22 @@ class Arm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerRow:
-    """The change of a policy's net benefit by another price, time, threshold or input."""
+    """A change of net benefit by another price, time, threshold or input."""
 
     # Stable: written into every verdict.
     id: str
     title: str
     per_load_pp: Interval
-    """Difference in percentage points, by itself at 95 %."""
+    """Difference, by itself at 95 %."""
     in_sum_pp: Interval
     turns: bool | None
-    """True if the whole interval of the difference turns whether the policy is worth its price in both units,
-    False if none of it does, None if a part does."""
+    """Whether the difference turns that the policy is worth its price in both units; None if a part of its
+    interval does.
+    """
 
 
 def make_ledger(look: Look, policy: Policy, rule: Rule, *, arms: Iterable[Arm] = ()) -> tuple[LedgerRow, ...]:
-    """Return every row for a policy: other prices, times and thresholds over all loads, then the arms."""
+    """Return a policy's rows: prices, times and thresholds over all loads, then the arms."""
     evidence = look.evidence
     effects = measure(evidence, [policy], rule, quantities=[name_of(NET_BENEFIT, unit) for unit in UNITS])
     own = {unit: effects.of(name_of(NET_BENEFIT, unit), policy).value for unit in UNITS}
@@ -109,8 +110,9 @@ def make_ledger(look: Look, policy: Policy, rule: Rule, *, arms: Iterable[Arm] =
 
 
 def switch(evidence: Evidence, wide: Policy, policy: Policy, limit_ms: float, rule: Rule) -> Evidence:
-    """Return the draws with `policy` as if all connections of a page had the policy `wide` where the longest
-    handshake of the incumbent's load is beyond a limit, and none elsewhere."""
+    """Return the draws with `policy` as if a page's connections had `wide` where the incumbent's longest
+    handshake is beyond a limit.
+    """
     load, base = evidence.at(wide), evidence.at(rule.incumbent)
     is_beyond = base["handshake_max_ms"] > limit_ms
     values = {}
@@ -141,8 +143,7 @@ def _row(
 
 
 def is_turned(own: Mapping[Unit, float], differences: Mapping[Unit, Interval]) -> bool | None:
-    """Return whether the differences turn the answer to whether a policy is worth its price in both units;
-    None if their intervals leave it open.
+    """Return whether differences turn that a policy is worth its price in both units.
 
     >>> own: dict[Unit, float] = {PER_LOAD: 0.1, IN_SUM: 0.02}
     >>> def turns(lower, upper):
@@ -189,10 +190,8 @@ class GroupAnswer:
     id: str
     title: str
     above_ms: float
-    """Handshakes of the group took longer, and `up_to_ms` at most."""
     up_to_ms: float
     share: float
-    """Share of the population's loads."""
     evidence: Evidence
     answer: ListAnswer
 
@@ -200,9 +199,9 @@ class GroupAnswer:
 def judge_groups(
     look: Look, rule: Rule, *, everyone: Evidence | None = None, groups: Sequence[Group] = GROUPS
 ) -> tuple[GroupAnswer, ...]:
-    """Return the answer for each group, a family of its own over the loads of one look; guards are asked of
-    what is worth it there, over the group's loads on a half-loaded line too. None without a policy for
-    all."""
+    """Return each group's answer, a family of its own over one look, with guards of what is worth it
+    there.
+    """
     own = rule.over(*(policy for policy in rule.candidates if policy.beyond_ms is None))
     if not own.candidates:
         return ()

@@ -25,7 +25,6 @@ class RateClass:
     up_to_bps: float = np.inf
 
     def of(self, evidence: Evidence) -> Mask:
-        """Return the draws over such a line."""
         rates_bps = evidence.of_network("down_bps")
         mask: Mask = (rates_bps > self.above_bps) & (rates_bps <= self.up_to_bps)
         return mask
@@ -63,23 +62,20 @@ class LevelResult:
     id: str
     title: str
     share: float
-    """Share of the population's loads."""
     resent_percent: Interval
-    """Payload sent again; the sum of the next two."""
+    """The sum of the next two."""
     for_loss_percent: Interval
-    """Payload sent again of which no earlier copy arrived."""
+    """No earlier copy arrived."""
     spurious_percent: Interval
-    """Payload sent again of which an earlier copy arrived."""
+    """An earlier copy arrived."""
     dropped_percent: Interval
-    """Payload that the bottleneck's queue dropped; the rest that is sent again for a loss was lost on the
-    line."""
+    """Dropped by the bottleneck's queue; the rest was lost on the line."""
     responses_percent: Interval
-    """Responses of whose bytes any were sent again."""
+    """Of whose bytes any were sent again."""
 
 
 def measure_levels(evidence: Evidence, rule: Rule) -> tuple[LevelResult, ...]:
-    """Return what the policy in force sends again by class of rate; none of lines whose rate is not
-    known."""
+    """Return what the policy in force sends again by class of rate."""
     levels = []
     for rates in RATES:
         mask = rates.of(evidence)
@@ -118,14 +114,11 @@ class SharedResult:
 
     policy: Policy
     page_percent: Interval
-    """Page time saved, per load."""
     short_flows_percent: Interval
-    """Time saved by others' short flows, per load."""
     pairs: int
 
 
 def measure_shared(everyone: Evidence | None, rule: Rule) -> tuple[SharedResult, ...]:
-    """Return what each policy that was loaded on a half-loaded line saves there."""
     if everyone is None:
         return ()
     policies = [policy for policy in everyone.windows if policy != rule.incumbent]

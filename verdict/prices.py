@@ -46,7 +46,6 @@ def gain_per_load_percent(center: DataCenter) -> float:
 
 
 def _integral(at: Sequence[float], values: Sequence[float]) -> float:
-    """Return the integral of a function that is linear between the points where it is known."""
     return math.fsum(
         (at[step + 1] - at[step]) * (values[step] + values[step + 1]) / 2 for step in range(len(at) - 1)
     )

@@ -16,10 +16,9 @@ from verdict.evidence import Network
 from verdict.sampling import StagePlan, page_order
 
 STRATA = tuple(range(SLOW + OTHERS))
-"""Numbers of the strata that networks are drawn from."""
 
 HALF_LOADED = Neighbours(load=0.5, everyone=True)
-"""A line of which other traffic asks for the half, with the page's own window."""
+"""Other traffic asks for the half, with the page's own window."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,16 +28,15 @@ class ReplayQuestion:
     recipes: Sequence[Recipe]
     incumbent: Policy
     run: int = 1
-    """Number of the run: others draw other networks, other pages for them, and other random events."""
+    """Other runs draw other networks, pages and random events."""
     conditions: Conditions = dataclasses.field(default_factory=Conditions)
 
     @property
     def everyone(self) -> Conditions:
-        """Conditions of loads where all traffic has the window."""
         return dataclasses.replace(self.conditions, neighbours=HALF_LOADED)
 
     def networks(self, plans: Sequence[StagePlan]) -> list[list[DrawnNetwork]]:
-        """Return the networks of each stage; each stratum goes on with its next draws."""
+        """Return each stage's networks; each stratum goes on with its next draws."""
         used: collections.Counter[int] = collections.Counter()
         stages = []
         for plan in plans:
@@ -56,11 +54,11 @@ class ReplayQuestion:
         return stages
 
     def cells(self, plans: Sequence[StagePlan]) -> list[Cell]:
-        """Return the loads of the last of these stages: every window of a page over a network, with the same
-        random events.
+        """Return the loads of the last stage: every window of a page over a network, with the same random
+        events.
 
-        A share of the draws also loads the incumbent by another route, and a share windows of `Plan.everyone`
-        on a half-loaded line.
+        A share also loads the incumbent by another route, and a share `Plan.everyone` on a half-loaded
+        line.
         """
         *before, plan = plans
         networks = self.networks(plans)[-1]
@@ -89,7 +87,6 @@ class ReplayQuestion:
     def _loads(
         self, plan: StagePlan, *, is_again: bool, with_everyone: bool
     ) -> Iterator[tuple[Policy, Conditions]]:
-        """Yield the windows of a draw with their conditions."""
         for window in plan.windows:
             yield window, self.conditions
         if is_again:
@@ -99,7 +96,6 @@ class ReplayQuestion:
 
 
 def network_of(drawn: DrawnNetwork) -> Network:
-    """Return a drawn network as evidence knows it."""
     return Network(
         id=drawn.profile.id,
         stratum=drawn.stratum,

@@ -24,16 +24,14 @@ from verdict.arms import ARMS
 from verdict.rule import INCUMBENT, RULE, VERSION, Rule
 
 PRESETS = {path.stem: path for path in sorted(Path(__file__).with_name("presets").glob("*.toml"))}
-"""Files that come with the code, by name."""
 
 LAST_OF_RULE_6 = "1d8afefd"
 """Last commit that decides by rule 6."""
 
 MOST_WINDOWS = 48
-"""Most initial windows of a replay. A guest has room for 64, with those of background and competing flows."""
+"""Most initial windows. A guest has room for 64, with background and competing flows."""
 
 Text = Annotated[str, Meta(pattern=f"^{TEXT.pattern}$")]
-"""A policy as text."""
 
 
 class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -156,7 +154,7 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     ] = {}
 
     def __post_init__(self) -> None:
-        """Raise ValueError, which names the field, for a value that is none."""
+        """Raise ValueError, which names the field."""
         self.combinations()
         texts = tuple(str(Policy.parse(text)) for text in self.candidates)
         msgspec.structs.force_setattr(self, "candidates", texts)
@@ -174,13 +172,11 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
     @property
     def loaded(self) -> tuple[Policy, ...]:
-        """The candidates and the incumbent."""
         return tuple(sorted({*map(Policy.parse, self.candidates), Policy.parse(self.incumbent)}))
 
     @property
     def rule(self) -> Rule:
-        """The rule with these candidates; a replay that confirms other pages asks no guards and loads
-        nothing to be shown beside."""
+        """The rule with these candidates; one that confirms other pages asks no guards."""
         incumbent = Policy.parse(self.incumbent)
         candidates = tuple(policy for policy in map(Policy.parse, self.candidates) if policy != incumbent)
         shown = tuple(policy for policy in RULE.shown if policy not in (*candidates, incumbent))
@@ -189,8 +185,7 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
     @property
     def base(self) -> Conditions:
-        """Conditions of every load before the lists in `conditions` vary them; ValueError for an unknown
-        word."""
+        """Conditions that the lists in `conditions` vary; ValueError for an unknown word."""
         if self.queues not in QUEUES:
             raise ValueError(f"queues is one of {', '.join(QUEUES)}, not {self.queues}")
         return Conditions(
@@ -202,7 +197,7 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
     @property
     def asked(self) -> dict[str, Any]:
-        """The values that decide the loads, as stages and replays state them."""
+        """The values that decide the loads."""
         other = (*OF_ALL, "until") if self.until == "decided" else OF_DECISION
         values = {name: value for name, value in msgspec.to_builtins(self).items() if name not in other}
         if self.confirms is None:
@@ -211,7 +206,7 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
     @property
     def checksum(self) -> str:
-        """Eight characters of the checksum of the values that decide the loads."""
+        """Eight characters, by the values that decide the loads."""
         return hashlib.sha256(msgspec.json.encode(self.asked, order="sorted")).hexdigest()[:8]
 
     def combinations(self) -> list[Conditions]:
@@ -219,7 +214,6 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
 
 OF_DECISION = ("rule_version", "confirms", "run", "budget_minutes", "arms")
-"""Fields of a decision alone."""
 
 OF_ALL = (
     "max_pages",
@@ -232,7 +226,6 @@ OF_ALL = (
     "responses",
     "conditions",
 )
-"""Fields of a replay of every page over every network alone."""
 
 DEFAULTS: dict[str, Any] = {
     field.name: field.default if field.default is not msgspec.NODEFAULT else {}
@@ -241,7 +234,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 def read_file(file: str | None, settings: Sequence[str] = ()) -> ReplayFile:
-    """Return the file or the preset of that name, with NAME=VALUE in place of its values.
+    """Return the file or preset, with NAME=VALUE in place of its values.
 
     ValueError or msgspec.ValidationError, which names the value; OSError.
     """
@@ -291,5 +284,4 @@ def _text(value: object) -> str:
 
 
 def file_schema() -> dict[str, Any]:
-    """Return JSON Schema of the file, for editors."""
     return {"title": "A replay of firstflight", **msgspec.json.schema(ReplayFile)}

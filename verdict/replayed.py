@@ -29,8 +29,7 @@ from verdict.verdict import PageList, Verdict, verdict_of
 
 
 def stale_lines(month: str | None) -> list[Reason]:
-    """Return the reason that the measured access lines are too old for pages of a month; nothing if they
-    are not."""
+    """Return why access lines are too old for pages of a month, if they are."""
     if month is None or not is_stale(LINES_MONTH, month):
         return []
     what = f"rates, round trips and losses of access lines by country are of {LINES_MONTH}"
@@ -38,7 +37,6 @@ def stale_lines(month: str | None) -> list[Reason]:
 
 
 def month_of(plan: LoadsPlan) -> str:
-    """Return the month of the pages that a stage's plan names."""
     return plan["release"]["crawl"].partition(".")[0]
 
 
@@ -48,9 +46,8 @@ class PolicyReplayed:
 
     pages: PageList
     release: LoadedRelease | None
-    """None of recordings."""
     confirms: LoadedRelease | None = None
-    """Release whose answer these pages are to confirm; None if they decide."""
+    """Release whose answer these pages are to confirm."""
 
     def verdict(
         self,
@@ -61,10 +58,10 @@ class PolicyReplayed:
         mark: str = "",
         reasons: Iterable[Reason] = (),
     ) -> Verdict:
-        """Return the verdict, as far as other lists of pages confirm it; with `ends` no loads follow.
+        """Return the verdict, as far as other lists confirm it; with `ends` no loads follow.
 
-        `mark` stands before the answer of inputs that are no evidence, and `reasons` say why they are none.
-        Raises ReplayError if another list is not one to confirm these pages.
+        `mark` stands before inputs that are no evidence, for `reasons`. ReplayError if a list is not one
+        to confirm these pages.
         """
         for other in confirming:
             if self.release is not None and other.confirms != self.release:
@@ -84,10 +81,7 @@ class PolicyReplayed:
 
 
 def policies_of_stages(tables: Sequence[pa.Table], facts: Sequence[StageFacts]) -> PolicyReplayed:
-    """Return the stages and arms of a replay; `facts` are what stage.json says of each.
-
-    One of every page over every network is one stage.
-    """
+    """Return a replay's stages and arms; `facts` are what stage.json says of each."""
     plan = facts[0]["plan"]
     if "stage" not in plan:
         return policies_of_pairs(tables[0], plan)
@@ -113,7 +107,7 @@ def policies_of_stages(tables: Sequence[pa.Table], facts: Sequence[StageFacts]) 
 
 
 def fractions_of(facts: Sequence[StageFacts]) -> list[float]:
-    """Return the part of the budget that is used at the end of each stage; arms are no stages."""
+    """Return the used part of the budget at each stage's end."""
     budget_s = 60 * msgspec.convert(facts[0]["plan"]["asked"], ReplayFile).budget_minutes
     seconds = itertools.accumulate(stage["core_s"] for stage in facts if stage["plan"].get("arm") is None)
     return [min(used_s / budget_s, 1.0) for used_s in seconds]
@@ -157,8 +151,7 @@ def _read(tables: Sequence[pa.Table], facts: Sequence[StageFacts]) -> _Read:
 
 
 def policies_of_pairs(table: pa.Table, plan: LoadsPlan) -> PolicyReplayed:
-    """Return a replay of every page over every network, larger windows as candidates and smaller ones for the
-    picture; `plan` is what its one stage states."""
+    """Return a replay of one stage, larger windows as candidates and smaller ones for the picture."""
     networks = weighted_networks(
         [
             msgspec.convert({**population, "weights": tuple(population["weights"].items())}, type=Population)
@@ -183,7 +176,6 @@ def policies_of_pairs(table: pa.Table, plan: LoadsPlan) -> PolicyReplayed:
 
 
 def plan_of_facts(facts: PlannedStage) -> StagePlan:
-    """Return the plan of a stage from what stage.json says of it."""
     return StagePlan(
         networks={int(stratum): count for stratum, count in facts["networks"].items()},
         pages=facts["pages"],

@@ -9,7 +9,6 @@ from typing import Final, Literal
 from replay.runs.policy import AT_ONCE, PACED, SPREAD, Policy
 
 VERSION: Final = 7
-"""Version of the rule."""
 
 INCUMBENT = Policy(10)
 """The policy in force (RFC 6928)."""
@@ -23,11 +22,11 @@ class Guard:
     id: str
     what: str
     quantity: str
-    """Id of the quantity in verdict.judgement.GUARDED."""
+    """In verdict.judgement.GUARDED."""
     limit_percent: float
-    """Most that the quantity may be longer than at the incumbent."""
+    """Most by which it may be longer than at the incumbent."""
     everyone: bool = False
-    """True if it is asked of loads on a half-loaded line where all traffic has the window."""
+    """True for loads on a half-loaded line where all traffic has the window."""
 
 
 GUARDS = (
@@ -56,10 +55,10 @@ CANDIDATES = (
     Policy(20, SPREAD, FAR_MS),
     Policy(32, SPREAD, FAR_MS),
 )
-"""Policies that the rule may recommend."""
+"""What the rule may recommend."""
 
 SHOWN = (Policy(3), Policy(6))
-"""Policies that are loaded for the picture, and decide nothing."""
+"""Loaded for the picture; they decide nothing."""
 
 Unit = Literal["per load", "in sum"]
 
@@ -88,7 +87,7 @@ class Rule:
     noise_pp: float = 0.10
     """Largest half width of the net benefit in sum at which an estimate of 0 or more says anything. Ours."""
     confidence: float = 0.95
-    """Simultaneous confidence over candidates, quantities and looks."""
+    """Over candidates, quantities and looks."""
     parts: tuple[float, float, float] = (1.0, 0.25, 0.05)
     """Error probability of an interval of net benefit per load, of one in sum, and of one of the gain, in
     parts of the first. Ours: gains are far from their limit, and net benefits per load are near to theirs."""
@@ -116,7 +115,7 @@ class Rule:
         return self.price_per_load_pp if unit == PER_LOAD else self.price_in_sum_pp
 
     def over(self, *candidates: Policy) -> "Rule":
-        """Return the rule with other candidates, of which each list's is a family of its own."""
+        """Return the rule with other candidates, a family of its own."""
         return dataclasses.replace(self, candidates=candidates)
 
 

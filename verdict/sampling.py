@@ -15,24 +15,23 @@ from verdict.rule import NEARLY, UNITS, Rule, next_look
 from verdict.student import Floats, Integers
 
 MOST_PAGES = 8
-"""Most pages over one network in a stage: networks are most of the error. Ours."""
+"""Most pages over a network in a stage: networks are most of the error. Ours."""
 
 EVEN_SHARE = 0.3
-"""Share of networks that are spread by the strata's shares alone, in case a spread was found too small by
-chance. Ours."""
+"""Share of networks by the strata's shares alone, in case a spread was too small by chance. Ours."""
 
 FAVOURED_FROM = 1 / 8
 """Part of the budget after which candidates that look worth it are loaded alone. Ours, by simulations."""
 
 LEAST_NETWORKS = 2
-"""Networks of each stratum in the first stage, the fewest that show a spread."""
+"""Networks of each stratum in the first stage, which show a spread."""
 
 
 HALF_LOADED_LOADS = 8
-"""Cost of a load on a half-loaded line, in loads: other traffic is simulated too."""
+"""In loads: other traffic is simulated too."""
 
 MOST_EVERYONE = 0.25
-"""Largest part of a stage that goes to loads on a half-loaded line. Ours."""
+"""Largest part of a stage for loads on a half-loaded line. Ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +39,8 @@ class Prices:
     """Prices of loads, in seconds of a core."""
 
     network: float
-    """Calibration of a network, paid once for each guest that loads over it."""
+    """Calibration, paid once a guest."""
     load: float
-    """A load."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,21 +48,17 @@ class StagePlan:
     """A stage: networks by stratum, pages over each, and windows."""
 
     networks: Mapping[int, int]
-    """Further networks of each stratum."""
     pages: int
-    """Pages over each network."""
     windows: tuple[Policy, ...]
-    """The incumbent and the candidates to load."""
     again: float
-    """Share of the draws that also hold the incumbent against itself."""
+    """Share of draws that hold the incumbent against itself."""
     everyone: tuple[Policy, ...] = ()
-    """Windows that are also loaded where all traffic has them, with the incumbent."""
+    """Windows that are also loaded where all traffic has them."""
     everyone_share: float = 1.0
-    """Share of the draws with loads of `everyone`."""
+    """Share of draws with these."""
 
     @property
     def loads(self) -> int:
-        """Loads of the stage, without those of everyone."""
         draws = self.pages * sum(self.networks.values())
         return round(draws * (len(self.windows) + self.again))
 
@@ -74,17 +68,15 @@ class Aim:
     """The question that more loads are to answer."""
 
     windows: tuple[Policy, ...]
-    """Candidates to load; none if more loads would change nothing."""
+    """None if more loads would change nothing."""
     effects: Effects
     factors: tuple[Mapping[Name, float], ...]
-    """Combinations of effects whose errors are to shrink."""
+    """Combinations whose errors are to shrink."""
     everyone: tuple[Policy, ...]
-    """Candidates to load where all traffic has them."""
 
 
 def first_plan(windows: Sequence[Policy], rule: Rule, strata: Sequence[int]) -> StagePlan:
-    """Return the first stage, of these windows and the incumbent, which shows what a load costs and how much
-    networks and pages differ."""
+    """Return the first stage, which shows what a load costs and how much networks and pages differ."""
     whole = tuple(sorted({*windows, rule.incumbent}))
     return StagePlan(
         networks=dict.fromkeys(strata, LEAST_NETWORKS),
@@ -97,7 +89,7 @@ def first_plan(windows: Sequence[Policy], rule: Rule, strata: Sequence[int]) -> 
 def next_plan(
     aim: Aim, evidence: Evidence, rule: Rule, *, fraction: float, budget_s: float, prices: Prices
 ) -> StagePlan | None:
-    """Return the stage up to the next look; None if there is none, or nothing more to tell.
+    """Return the stage up to the next look; None if there is nothing more to tell.
 
     `fraction` of the budget, in seconds of a core, is used.
     """
@@ -126,10 +118,10 @@ def next_plan(
 
 
 def aim_of(answer: ListAnswer, look: Look, rule: Rule) -> Aim:
-    """Return what more loads are to tell: the net benefits of open candidates in both units.
+    """Return what more loads are to tell: net benefits of open candidates in both units.
 
-    From an eighth of the budget on, only those whose estimates are worth it are loaded, if any is, and also
-    on a half-loaded line: it may be shown at the last look that they are. What is worth it with a guard to be
+    From an eighth of the budget on, only those whose estimates are worth it are loaded, also on a
+    half-loaded line: it may be shown at the last look that they are. What is worth it with a guard to be
     shown is loaded on.
     """
     favoured = _favoured(answer, look.fraction, rule)
@@ -161,8 +153,7 @@ def _favoured(answer: ListAnswer, fraction: float, rule: Rule) -> tuple[Policy, 
 
 
 def most_again(rule: Rule, windows: int) -> float:
-    """Return the share of draws with a load of the incumbent against itself, so that it has its share of all
-    loads.
+    """Return the share of draws in which the incumbent, held against itself, has its share of all loads.
 
     >>> round(most_again(Rule(), 9), 6)
     1.0
@@ -173,8 +164,7 @@ def most_again(rule: Rule, windows: int) -> float:
 def _pages_over_a_network(
     effects: Effects, factors: Sequence[Mapping[Name, float]], evidence: Evidence, price: float
 ) -> int:
-    """Return how many pages to load over each network, by the root of what networks and pairs add to the
-    error and cost."""
+    """Return the pages over a network, by the root of what networks and pairs add to the error and cost."""
     parts = [effects.components(factor) for factor in factors]
     networks = len(np.unique(evidence.places))
     of_networks = sum(part.networks for part in parts) * networks
@@ -187,8 +177,7 @@ def _pages_over_a_network(
 def allocate(
     total: int, evidence: Evidence, factors: Sequence[Mapping[Name, float]], effects: Effects
 ) -> dict[int, int]:
-    """Return the networks of each stratum by Neyman: in proportion to its share and its spread; at least
-    one."""
+    """Return the networks of each stratum by Neyman, in proportion to share and spread; at least one."""
     strata = sorted({network.stratum for network in evidence.networks})
     shares = np.array(
         [
@@ -225,7 +214,7 @@ def round_to_sum(exact: Floats) -> Integers:
 
 
 def page_order(pages: int, *, run: int, first: int) -> Iterator[tuple[int, int]]:
-    """Yield pages from the draw of number `first` on, each with its seed: every page once in a round.
+    """Yield pages from draw `first` on, each with its seed: every page once in a round.
 
     >>> pages = [page for page, _ in __import__("itertools").islice(page_order(4, run=1, first=0), 4)]
     >>> sorted(pages)

@@ -18,10 +18,10 @@ from verdict.student import Floats
 NORMAL = NormalDist()
 
 DRAWS = 1 << 15
-"""Random draws of a family; the tail that they show has a relative error of 3 % at an error of 5 %."""
+"""Draws of a family; their tail has a relative error of 3 % at an error of 5 %."""
 
 LEAST_SHOWN = 64
-"""Draws that must lie beyond a bound for the draws to show it; the bound of rarer ones is Bonferroni's."""
+"""Draws beyond a bound that show it; that of rarer ones is Bonferroni's."""
 
 
 def spent(fraction: float, *, error: float) -> float:
@@ -71,7 +71,7 @@ def _draws(size: int) -> Floats:
 
 
 def _root(correlation: Floats) -> Floats:
-    """Return a root of the nearest matrix without negative eigenvalues; variances stay 1."""
+    """Return a root of the nearest positive matrix; variances stay 1."""
     values, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(np.maximum(values, 0))
     scaled: Floats = root / np.linalg.norm(root, axis=1, keepdims=True)

@@ -36,7 +36,7 @@ from verdict.question import ReplayQuestion, network_of
 from verdict.sampling import Prices, StagePlan
 
 NETWORK_LOADS = 3
-"""Cost of a network besides its loads, in loads: the calibration of its topology."""
+"""In loads: the calibration of a network's topology."""
 
 
 class Stages:
@@ -52,7 +52,7 @@ class Stages:
         guests: int,
         signer: Signer | None = None,
     ) -> None:
-        """Read and replay nothing yet. `facts` are what the loads depend on besides the question."""
+        """Read nothing yet. `facts` are what the loads depend on besides the question."""
         self.folder, self.question, self.lab, self.guests, self.signer = folder, question, lab, guests, signer
         self.facts: LoadsPlan = {
             **facts,
@@ -64,7 +64,7 @@ class Stages:
         self._core_s = 0.0
 
     def __call__(self, plans: Sequence[StagePlan]) -> Loaded:
-        """Load the last stage, and return all loads so far; raises ReplayError."""
+        """Load the last stage, and return all loads so far; ReplayError."""
         place = self.folder / stage_name(len(plans))
         facts: LoadsPlan = {**self.facts, "stage": stage_facts(plans[-1])}
         self._core_s += self._load(place, self.question.cells(plans), facts)["core_s"]
@@ -89,7 +89,7 @@ class Stages:
         )
 
     def arm(self, name: str) -> None:
-        """Load an arm, unless it is stored; raises ReplayError."""
+        """Load an arm, unless it is stored; ReplayError."""
         arm, place = LOADED[name], self.folder / f"arm-{name}"
         facts: LoadsPlan = {**self.facts, "stage": stage_facts(arm.plan), "arm": name}
         self._load(place, arm.question(self.question).cells([arm.plan]), facts)
@@ -111,10 +111,7 @@ def load_stage(
     progress: GuestProgress | None = None,
     signer: Signer | None = None,
 ) -> StageFacts:
-    """Load a stage, unless it is stored, in parts that are stored as they end; return what it says of itself.
-
-    Raises ReplayError.
-    """
+    """Load a stage, unless it is stored, in parts; return its facts. ReplayError."""
     if not place.exists():
         total, spent = count_parts(cells, guests=guests), CoreSeconds(parts_folder(place) / "core_s")
 
@@ -130,12 +127,11 @@ def load_stage(
 
 
 def stage_name(number: int) -> str:
-    """Return the name of a stage's folder; stages count from 1."""
     return f"stage-{number:02}"
 
 
 def stage_places(folder: Path) -> list[Path]:
-    """Return the folders of a replay's whole stages in order, then of its arms."""
+    """Return whole stages in order, then arms."""
     stages = itertools.takewhile(Path.exists, (folder / stage_name(at) for at in itertools.count(1)))
     return [
         *stages,
@@ -144,14 +140,13 @@ def stage_places(folder: Path) -> list[Path]:
 
 
 def sites_in(plan: LoadsPlan) -> dict[int, int] | None:
-    """Return the number of each page's site by visit, as a plan has it; None where a page is a site of its
-    own."""
+    """Return each page's site by visit; None where a page is its own."""
     sites = plan.get("sites")
     return None if sites is None else {int(visit): site for visit, site in sites.items()}
 
 
 def read_facts(place: Path) -> StageFacts:
-    """Return what a stage or an arm says of itself; ReplayError if it is damaged."""
+    """Return the facts of a stage or arm; ReplayError if it is damaged."""
     if broken := broken_sums(place):
         raise ReplayError(f"{place} is damaged ({', '.join(broken)}): remove it and all later stages")
     facts: StageFacts = json.loads((place / "stage.json").read_text(encoding="utf-8"))
@@ -159,14 +154,14 @@ def read_facts(place: Path) -> StageFacts:
 
 
 def read_stages(folder: Path) -> tuple[list[pa.Table], list[StageFacts]]:
-    """Return the loads and facts of each stage and arm of a replay; ReplayError if one is damaged."""
+    """Return loads and facts of each stage and arm; ReplayError if one is damaged."""
     places = stage_places(folder)
     facts = [read_facts(place) for place in places]
     return [read_cells(place) for place in places], facts
 
 
 def read_stage(place: Path, plan: LoadsPlan) -> StageFacts:
-    """Return what a stage says of itself; ReplayError if it is damaged or of another plan."""
+    """Return a stage's facts; ReplayError if it is damaged or of another plan."""
     facts = read_facts(place)
     named = {*plan, *facts["plan"]} - {"commit"}  # kernel, programs and player are named by themselves
     other = sorted(name for name in named if facts["plan"].get(name) != plan.get(name))
@@ -179,7 +174,7 @@ def read_stage(place: Path, plan: LoadsPlan) -> StageFacts:
 
 
 def stage_facts(plan: StagePlan) -> PlannedStage:
-    """Return a stage as JSON; without `everyone_share` if that is 1, as older stages are stored."""
+    """Return a stage as JSON; older ones are stored without an `everyone_share` of 1."""
     facts: PlannedStage = {
         "networks": {str(stratum): count for stratum, count in plan.networks.items()},
         "pages": plan.pages,
@@ -196,17 +191,14 @@ class CoreSeconds:
     """CPU seconds of the guests of a stage, also of those that ran before it was stopped."""
 
     def __init__(self, path: Path) -> None:
-        """Go on from what `path` holds, if it is there."""
         self._path = path
         self._before = (float(path.read_text(encoding="utf-8")) if path.exists() else 0.0) - _children_s()
 
     @property
     def seconds(self) -> float:
-        """Seconds of all guests that have ended so far."""
         return self._before + _children_s()
 
     def store(self) -> None:
-        """Keep the seconds so far."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with put_file_in_place(self._path) as half:
             half.write_text(str(self.seconds), encoding="utf-8")

@@ -15,15 +15,14 @@ from replay.runs.policy import PACED, Policy
 RESULTS = Path(__file__).with_name("two-years.json")
 
 YEARS = {2019: "wpt-2019-12", 2025: AUGUST_2025}
-"""Recorded sets by year."""
 
 BEFORE, AFTER = YEARS
 
 SAME, ALL = "same sites", "all pages"
-"""Pages that were loaded: of sites that both years have, numbered alike, and all of each year."""
+"""Pages of sites that both years have, numbered alike; all pages."""
 
 ALIKE = "same sites, recorders alike"
-"""Pages of SAME without pauses of browsers and servers, all distances drawn: loaded after the first look."""
+"""SAME without pauses of browsers and servers, all distances drawn: loaded after the first look."""
 
 CANDIDATE = Policy(16, PACED)
 
@@ -42,17 +41,13 @@ class Comparison:
     """Two years over the same networks."""
 
     of: Mapping[int, Worth]
-    """The effects by year."""
     change: Worth
-    """The later year less the earlier."""
     counts: Mapping[int, int]
-    """Pages by year."""
     networks: int
     pairs: int
-    """Pairs of loads of both years."""
 
 
 @functools.cache
 def comparison(pages: str = SAME) -> Comparison:
-    """Return what the candidate does to the pages of both years, and how much more in the later one."""
+    """Return what the candidate does to both years' pages, and how much more in the later."""
     return msgspec.json.decode(RESULTS.read_bytes(), type=dict[str, Comparison])[pages]

@@ -30,7 +30,6 @@ from verdict.levels import LevelResult, SharedResult, measure_levels, measure_sh
 from verdict.rule import Rule, next_look
 
 FORMAT_VERSION = 2
-"""Version of the stored verdict; 1 is that of rule 6."""
 
 OTHER_LISTS = 2
 """Lists of pages that are to confirm an answer, by the protocol."""
@@ -184,19 +183,16 @@ class PageList:
     """Month of the pages (YYYY-MM), which says whether what the networks were drawn from is too old for
     them; None of networks that were not drawn."""
     everyone: Evidence | None = None
-    """Loads on a half-loaded line where all traffic has the policy."""
     arms: tuple[Arm, ...] = ()
     is_confirming: bool = False
     """True if the pages are to confirm the answer over others."""
 
     @property
     def title(self) -> str:
-        """The month in words."""
         return month_text(self.month) if self.month else ""
 
     @property
     def pages(self) -> int:
-        """Number of pages that were loaded."""
         return len(np.unique(self.looks[-1].evidence.visits))
 
 
@@ -391,7 +387,6 @@ def asked_of_others(verdict: Verdict) -> tuple[Policy, ...]:
 
 
 def guards_of(answer: ListAnswer) -> tuple[GuardResult, ...]:
-    """Return the guards that were asked."""
     return tuple(
         GuardResult(
             id=check.guard.id,

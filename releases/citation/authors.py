@@ -11,7 +11,6 @@ CFF = "1.2.0"
 """Version of the Citation File Format that is read."""
 
 NEEDED = ("message", "title")
-"""Fields besides version and authors that the format asks for."""
 
 ADDRESS = {
     "address",
@@ -34,8 +33,7 @@ ORCID = re.compile(r"https://orcid\.org/[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X
 
 
 def authors_in(path: Path) -> tuple[Author, ...]:
-    """Return the authors of a CITATION.cff; ReleaseError if it is none, or if an author has a field that the
-    format does not know."""
+    """Return the authors of a CITATION.cff; ReleaseError if it is none, or has an unknown field."""
     from ruamel.yaml import YAML  # of use where a release is built, and nowhere else
     from ruamel.yaml.error import YAMLError
 
@@ -47,7 +45,7 @@ def authors_in(path: Path) -> tuple[Author, ...]:
 
 
 def _checked(facts: object) -> list[dict[str, Any]]:
-    """Return the authors in a file's facts; ValueError if the file is no CITATION.cff."""
+    """Return the authors in a file's facts; ValueError if it is no CITATION.cff."""
     match facts:
         case {"cff-version": str(version), "authors": [_, *_] as authors, **others} if version == CFF:
             lacking = [name for name in NEEDED if not isinstance(others.get(name), str) or not others[name]]

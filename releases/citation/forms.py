@@ -12,10 +12,8 @@ from schema.authors import Author
 TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
     character: f"\\{character}" for character in "&%$#_{}"
 }
-"""How characters that TeX takes for markup are written."""
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-"""Months as BibTeX abbreviates them."""
 
 
 SUMMED = "SHA-256 of the lines of SHA256SUMS for the tables of data"
@@ -28,12 +26,10 @@ class Types:
 
     bibtex: str
     publisher: str
-    """Field of BibTeX with the publisher."""
     csl: str
     cff: str
-    """Type of CITATION.cff, which knows data and software alone."""
     preferred: str = ""
-    """Type of the preferred citation of CITATION.cff; empty if `cff` says it."""
+    """Type of CITATION.cff's preferred citation; empty if `cff` says it."""
 
 
 TYPES: Mapping[Kind, Types] = {
@@ -46,7 +42,6 @@ TYPES: Mapping[Kind, Types] = {
         preferred="report",
     ),
 }
-"""Names by the kind of a work."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -59,7 +54,7 @@ class Form:
 
 
 def cite(work: Work, form: str) -> str:
-    """Return the citation in a form of FORMS; NotCitable if the work must not be cited."""
+    """Return the citation in a form of FORMS; NotCitable."""
     if work.refusal:
         raise NotCitable(work.refusal)
     return FORMS[form].write(work)
@@ -75,7 +70,7 @@ def in_tex(text: str) -> str:
 
 
 def bibtex(work: Work) -> str:
-    """Return a BibTeX entry, of a type that every style knows."""
+    """Return an entry of a type that every style knows."""
     fields = {
         "author": " and ".join(_in_bibtex(author) for author in work.authors),
         "title": f"{{{in_tex(work.title)}}}",
@@ -92,10 +87,10 @@ def bibtex(work: Work) -> str:
 
 
 def _in_bibtex(author: Author) -> str:
-    """Return an author as BibTeX reads it: an organisation in braces, as a single name.
+    r"""Return an author; an organisation stands in braces, as a single name.
 
     >>> _in_bibtex(Author(name="R&D")), _in_bibtex(Author(name="Neumann", given="John", particle="von", suffix="Jr."))
-    ('{R\\\\&D}', 'von {Neumann}, {Jr.}, {John}')
+    ('{R\\&D}', 'von {Neumann}, {Jr.}, {John}')
     """  # noqa: E501
     if not author.given:
         return f"{{{in_tex(author.name)}}}"
@@ -106,7 +101,6 @@ def _in_bibtex(author: Author) -> str:
 
 
 def csl(work: Work) -> str:
-    """Return CSL-JSON, an array of one item, as Zotero, Pandoc and citeproc read it."""
     parts = [int(part) for part in (work.date or f"{work.year}").split("-")]
     item = {
         "id": work.key,
@@ -136,7 +130,7 @@ def _in_csl(author: Author) -> dict[str, str]:
 
 
 def cff(work: Work) -> str:
-    """Return CITATION.cff 1.2.0, whose type of a report stands in its preferred citation."""
+    """Return CITATION.cff 1.2.0, where a report's type stands in its preferred citation."""
     facts: dict[str, Any] = {
         "cff-version": "1.2.0",
         "message": "If you use these data, cite them as below.",

@@ -10,7 +10,6 @@ from schema.authors import MAINTAINERS, Author
 from schema.recorded import is_recorded
 
 Kind = Literal["dataset", "report"]
-"""Kinds of works that are cited."""
 
 PUBLISHER = "firstflight"
 
@@ -29,42 +28,40 @@ class Work:
     """A release, a report, or a figure of one."""
 
     key: str
-    """Name of the entry, of letters, digits and hyphens, as BibTeX and XML take it."""
+    """Of letters, digits and hyphens, as BibTeX and XML take it."""
     kind: Kind
     title: str
     series: str
-    """Series that the work belongs to, as `Report for 2026`."""
+    """As `Report for 2026`."""
     version: int
     year: int
-    """Year of the publication; that of the observation where the day of the publication is unknown."""
+    """Year of the publication, or of the observation if that is unknown."""
     date: str | None
-    """Day of the publication, as 2026-12-03; None if it is unknown."""
+    """Day of the publication, as 2026-12-03."""
     observed: str | None
-    """Day or month of the observation, or its first and last day, as 2026-11-02/2026-11-05;
-    None if nothing was observed."""
+    """Day or month, or first and last day, as 2026-11-02/2026-11-05; None if nothing was observed."""
     data: str
-    """The version and the checksum that identify the data, in words."""
+    """Version and checksum of the data, in words."""
     licence: str
     """SPDX identifier."""
     is_recorded: bool
-    """True if somebody else recorded the pages, so that the licence is that of what we derived."""
+    """True if the licence is that of what we derived from others' pages."""
     abstract: str
     url: str | None
-    """Address that stays; None where the service has no public address."""
+    """Address that stays; None without a public one."""
     authors: tuple[Author, ...] = (MAINTAINERS,)
     refusal: str = ""
-    """Why no citation of it is written, as a sentence; empty if one is."""
+    """Sentence that says why no citation is written; empty if one is."""
     is_evidence: bool = True
-    """False if it is illustrative and must not be cited at all; `refusal` says so."""
+    """False if it is illustrative, as `refusal` says."""
 
     @property
     def licence_text(self) -> str:
-        """What is licensed, and how."""
         return licence_text(self.licence, is_recorded=self.is_recorded)
 
     @property
     def line(self) -> str:
-        """A line for a list of references; if it must not be cited, the sentence that says why."""
+        """A line for a list of references, or the refusal."""
         if not self.is_evidence:
             return self.refusal
         authors = "; ".join(author.inverted for author in self.authors)
@@ -85,10 +82,7 @@ def cite_release(
     url: str | None = None,
     observed: str | None = None,
 ) -> Work:
-    """Cite a release, whose authors are those who recorded it.
-
-    `observed` are the days of its visits; without them the crawl's month stands for them.
-    """
+    """Cite a release, whose authors are those who recorded it, by its month or the days `observed`."""
     ours = manifest.authors or (MAINTAINERS,)
     derived = f"derived by {'; '.join(tool.inverted for tool in ours)}, " if manifest.recorded_by else ""
     crawl, date = manifest.crawl, manifest.record.date
@@ -138,7 +132,7 @@ def cite_report(
     figure: tuple[str, str] | None = None,
     observed: str | None = None,
 ) -> Work:
-    """Cite a version of a year's report, or one of its figures, given by its id and title.
+    """Cite a version of a year's report, or one of its figures, by id and title.
 
     `title` has the marks of its numbers.
     """

@@ -24,7 +24,6 @@ TERMS = (
     "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet",  # noqa: E501
     "references", "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField", "transform",  # noqa: E501
 )  # fmt: skip
-"""Terms of Croissant's own vocabulary."""
 
 CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -44,7 +43,6 @@ CONTEXT: dict[str, Any] = {
 
 
 def croissant(work: Work, tables: Sequence[DescribedTable]) -> dict[str, Any]:
-    """Return the JSON-LD document."""
     creators = [_creator(author) for author in work.authors]
     return {
         "@context": CONTEXT,
@@ -76,9 +74,9 @@ def croissant(work: Work, tables: Sequence[DescribedTable]) -> dict[str, Any]:
 
 
 def with_addresses(document: dict[str, Any], address_of: Callable[[str], str]) -> dict[str, Any]:
-    """Return a release's document with the address of each file in place of its name, for readers by URL.
+    """Return a release's document with addresses in place of file names, for readers by URL.
 
-    The document may be of an earlier version, whose media type mlcroissant does not read.
+    It may be of an earlier version, whose media type mlcroissant does not read.
     """
     files = [
         {**file, "contentUrl": address_of(file["contentUrl"]), "encodingFormat": ENCODING}

@@ -8,17 +8,15 @@ from typing import Any
 from releases.catalogue import Manifest
 
 SNAPSHOTS = {"methods.md": "method.md", "data-changelog.md": "data-changelog.md"}
-"""Documents of the project by name, and the names of their copies in a release."""
+"""Documents of the project, and their names in a release."""
 
 
 def snapshot(document: str) -> str:
-    """Return the text of a document of the project."""
     return importlib.resources.files("docs").joinpath(document).read_text(encoding="utf-8")
 
 
 def changelog(manifest: Manifest) -> str:
-    """Return why each version was made, the newest first: what a later version corrects is
-    the erratum of the one before."""
+    """Return why each version was made, the newest first, which is the erratum of the one before."""
     lines = [
         f"# Versions and errata of {manifest.crawl}",
         "",
@@ -36,7 +34,6 @@ def changelog(manifest: Manifest) -> str:
 
 
 def dictionary_page(dictionary: dict[str, Any]) -> str:
-    """Return dictionary.json as a page: each table with its columns, then each vocabulary with its words."""
     parts = [
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
         'content="width=device-width">',

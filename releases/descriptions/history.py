@@ -15,9 +15,8 @@ def version_history(
 ) -> tuple[VersionRecord, ...]:
     """Return the history up to `version`, which is to be built below `root` for a reason.
 
-    That of a version which exists is its own, so that it can be built again and compared; another `reason`
-    makes it differ. The day of a new first version is None: `add_date` finds it. ReleaseError if a later
-    version is new and has no reason.
+    An existing version's own is returned, unless another `reason` makes it differ. A new first version has
+    no day: `add_date` finds it. ReleaseError if a later version is new and has no reason.
     """
     place = crawl.path(root, version=version)
     existing = read_version(place) if place.exists() else None
@@ -40,13 +39,11 @@ def version_history(
 
 
 def extend_history(manifest: Manifest, *, version: int, reason: str) -> tuple[VersionRecord, ...]:
-    """Return the history of a version that is made of the release with this manifest."""
     return (*manifest.history, VersionRecord(version=version, date=_today(), reason=reason))
 
 
 def add_date(history: tuple[VersionRecord, ...], folder: Path) -> tuple[VersionRecord, ...]:
-    """Return the history of the release in `folder`, with the day of a first version:
-    that on which its crawl was sealed."""
+    """Return the history with the day of a first version: that on which its crawl was sealed."""
     if history[-1].date is not None:
         return history
     (sealed,) = pq.read_table(folder / "crawl.parquet", columns=["sealed_at"], partitioning=None)[

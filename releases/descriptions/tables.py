@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 from schema.released_tables import released_tables
 
 KEYS = {name: list(table.key) for name, table in released_tables().items()}
-"""Columns of the primary key by table."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +24,7 @@ class DescribedTable:
 
 
 def tables_in(folder: Path, files: dict[str, str]) -> list[DescribedTable]:
-    """Return the Parquet files among `files`, SHA-256 by name, of the release in `folder`, by name."""
+    """Return the Parquet files among `files`, SHA-256 by name, in order."""
     tables = []
     for file, checksum in sorted(files.items()):
         if file.endswith(".parquet"):

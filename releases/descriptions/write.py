@@ -24,8 +24,7 @@ MOST_PAGES = 1000
 
 SAMPLE_QUERY = f"""SELECT {{columns}} FROM read_parquet($path, hive_partitioning = false)
 WHERE is_final ORDER BY md5(concat(crawl_id, ' ', id)), id LIMIT {MOST_PAGES}"""  # noqa: S608  # our own columns
-"""Loads that are final, in an order without regard to their rank: the same at each build,
-and as random as MD5."""
+"""Final loads, in an order without regard to rank: the same at each build, and as random as MD5."""
 
 MADE_UP = """SELECT count(*), count(visit.id) FROM read_csv($sample) AS sample
 LEFT JOIN read_parquet($visits, hive_partitioning = false) AS visit
@@ -33,11 +32,10 @@ ON visit.crawl_id = sample.crawl_id AND visit.id = sample.id AND visit.is_final 
 
 
 def describe(folder: Path, manifest: Manifest, *, like: Path) -> None:
-    """Write the descriptions of the release in `folder`, whose tables,
-    dictionary and manifest's fields are complete.
+    """Write the descriptions of a release whose tables, dictionary and manifest's fields are complete.
 
-    Documents of the project are copied from the version at `like` if it has them, so that a version can be
-    built again and compared after the documents changed. An illustrative release has no CITATION.cff.
+    Documents of the project are copied from the version at `like`, so that a version can be built again
+    after they changed. An illustrative release has no CITATION.cff.
     """
     for document, name in SNAPSHOTS.items():
         before = like / name
@@ -64,8 +62,7 @@ def _write(place: Path, text: str) -> None:
 
 
 def write_sample(visits: Path, place: Path) -> None:
-    """Write the sample of the Parquet file `visits` to `place`; its columns are those of the file,
-    except lists."""
+    """Write the sample of `visits`, with its columns except lists."""
     schema = pa.schema([field for field in pq.read_schema(visits) if not pa.types.is_list(field.type)])
     columns = ", ".join(f'"{name}"' for name in schema.names)
     with open_database() as database:
@@ -76,8 +73,8 @@ def write_sample(visits: Path, place: Path) -> None:
 
 
 def check_descriptions(release: Release) -> tuple[bool, str]:
-    """Return true if every table stands with its checksum, size and columns in the descriptor
-    and the sample is of the release.
+    """Return true if every table stands with checksum, size and columns in the descriptor, and the sample
+    is the release's.
 
     OSError, or an error of DuckDB or Arrow, if a file cannot be read.
     """
@@ -107,7 +104,6 @@ def check_descriptions(release: Release) -> tuple[bool, str]:
 
 
 def _sampled(release: Release) -> tuple[int, int]:
-    """Return the number of rows of the sample, and of those that are final visits of the release."""
     paths = {"sample": str(release.path / SAMPLE), "visits": str(release.file("visit"))}
     with open_database() as database:
         row = database.execute(MADE_UP, paths).fetchone()

@@ -39,7 +39,7 @@ and the share up to FIT_BYTES, by month."""
 
 
 def read(path: Path) -> list[Point]:
-    """Return the points of a file, whose form is told by its name and columns; raises OutsideError."""
+    """Return the points of a file, by its name and columns; OutsideError."""
     try:
         check_size(path)
         points = FORMS.get(path.suffix, unknown)(path)
@@ -63,19 +63,16 @@ def read(path: Path) -> list[Point]:
 
 
 def check_size(path: Path) -> None:
-    """Refuse a file that is too large."""
     if path.stat().st_size > MOST_BYTES:
         raise OutsideError(f"more than {MOST_BYTES // 2**20} MiB")
 
 
 def unknown(path: Path) -> list[Point]:
-    """Refuse a file of another kind."""
     raise OutsideError(f"{path.suffix or path.name} is none of {', '.join(FORMS)}")
 
 
 def read_report(path: Path) -> list[Point]:
-    """Return a report's JSON: an array of objects, or an object a line; the file is named after the
-    report."""
+    """Return a report's JSON: an array, or an object a line; the file is named after the report."""
     name = path.name.split(".")[0]
     if name not in REPORTS:
         raise OutsideError(f"the name tells no report: one of {', '.join(REPORTS)} is expected")
@@ -89,7 +86,7 @@ def read_report(path: Path) -> list[Point]:
 
 
 def read_csv(path: Path) -> list[Point]:
-    """Return a report as CSV with a column `measure`, or the Almanac's figures with a column `crawl`."""
+    """Return a report as CSV with a column `measure`, or the Almanac with a column `crawl`."""
     rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
     if rows and "crawl" in rows[0]:
         return [of_almanac(row) for row in rows]
@@ -97,7 +94,6 @@ def read_csv(path: Path) -> list[Point]:
 
 
 def of_report(series: str, row: Mapping[str, Any]) -> Point:
-    """Return a point of a report; its date is YYYY_MM_DD."""
     return Point(
         series=series,
         date=str(row["date"]).replace("_", "-"),
@@ -108,7 +104,6 @@ def of_report(series: str, row: Mapping[str, Any]) -> Point:
 
 
 def of_almanac(row: Mapping[str, str]) -> Point:
-    """Return a point of the Almanac; its date is the month of its crawl."""
     return Point(
         series=f"almanac-{row['measure']}",
         date=row["crawl"],
@@ -119,8 +114,7 @@ def of_almanac(row: Mapping[str, str]) -> Point:
 
 
 def read_pervasive(path: Path) -> list[Point]:
-    """Return pervasive resources: quantiles of their sizes and the share that fits, by month,
-    weighted by occurrence."""
+    """Return pervasive resources: quantiles and the share that fits, by month, weighted by occurrence."""
     with duckdb.connect(":memory:", config={"memory_limit": "1GB"}) as database:
         database.read_parquet(str(path)).project("month, size_bytes, occurrences").create_view("resources")
         months = database.execute(WEIGHTED).fetchall()
@@ -141,4 +135,3 @@ FORMS: dict[str, Callable[[Path], list[Point]]] = {
     ".csv": read_csv,
     ".parquet": read_pervasive,
 }
-"""Readers by suffix."""

@@ -16,13 +16,11 @@ class SeriesLine:
     client: str
     scope: str
     pieces: tuple[tuple[Point, ...], ...]
-    """Points between two breaks each, which alone may be joined; yearly points are a piece each."""
+    """Points between two breaks, which alone may be joined; yearly ones are a piece each."""
     breaks: tuple[Break, ...]
-    """Breaks within the line's time."""
 
 
 def draw_lines(points: Sequence[Point], series: str) -> list[SeriesLine]:
-    """Return the lines of a series, by client and scope."""
     groups: dict[tuple[str, str], list[Point]] = {}
     for point in points:
         if point.series == series:
@@ -31,7 +29,6 @@ def draw_lines(points: Sequence[Point], series: str) -> list[SeriesLine]:
 
 
 def draw_line(series: str, client: str, scope: str, own: Sequence[Point]) -> SeriesLine:
-    """Return one line of points in the order of their dates."""
     is_yearly = KINDS[series].is_yearly
     first, last = own[0].date, own[-1].date
     breaks = tuple(

@@ -11,7 +11,6 @@ from pathlib import Path
 from releases.outside.series import KINDS, STATISTICS, Statistic
 
 BUNDLED = Path(__file__).with_name("httparchive.csv")
-"""The points that come with the code."""
 
 KEY = ("series", "date", "client", "scope")
 
@@ -25,7 +24,7 @@ MOST = 1e12
 
 
 class OutsideError(Exception):
-    """A file holds no points of an outside series; the message says what is wrong."""
+    """A file holds no points of an outside series."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,19 +35,16 @@ class Point:
     date: str
     """YYYY-MM-DD, or YYYY-MM where the publisher states no day."""
     client: str
-    """desktop, mobile, or both together."""
     scope: str
-    """home, inner, home+inner, or all (responses of all pages)."""
     values: Mapping[Statistic, float]
-    """Known statistics; an unknown one is missing."""
+    """An unknown statistic is missing."""
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """Series, date, client and scope, which identify the point."""
         return self.series, self.client, self.scope, self.date
 
     def __post_init__(self) -> None:
-        """Raise OutsideError for a point of no known series, or with values that cannot be true."""
+        """Raise OutsideError for an unknown series, or values that cannot be true."""
         known = self.series in KINDS and self.client in CLIENTS and self.scope in SCOPES
         if not known or not DATE.fullmatch(self.date):
             raise OutsideError(f"no point of a known series: {', '.join(self.key)[:100]}")
@@ -62,7 +58,7 @@ class Point:
 
 
 def to_text(points: Iterable[Point]) -> str:
-    """Return points as CSV, in the order of their keys; an unknown statistic is empty."""
+    """Return points as CSV, in the order of their keys."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*KEY, *STATISTICS])
@@ -73,7 +69,7 @@ def to_text(points: Iterable[Point]) -> str:
 
 
 def from_text(text: str) -> list[Point]:
-    """Return points from the output of `to_text`; raises OutsideError."""
+    """Return what `to_text` wrote; OutsideError."""
     try:
         return [
             Point(
@@ -87,10 +83,8 @@ def from_text(text: str) -> list[Point]:
 
 
 def load_points(folder: Path | None = None) -> list[Point]:
-    """Return the bundled points and those imported into `folder`; of a point that both have, the imported
-    one.
-
-    Raises OutsideError.
+    """Return the bundled points and those imported into `folder`, which count where both have one;
+    OutsideError.
     """
     points = {point.key: point for point in from_text(BUNDLED.read_text(encoding="utf-8"))}
     for path in sorted(folder.glob("*.csv")) if folder is not None else ():
@@ -102,5 +96,5 @@ def load_points(folder: Path | None = None) -> list[Point]:
 
 
 def merge_points(old: Sequence[Point], new: Sequence[Point]) -> list[Point]:
-    """Return the points of both, of a point that both have the new one."""
+    """Return the points of both, the new one where both have it."""
     return list(({point.key: point for point in old} | {point.key: point for point in new}).values())

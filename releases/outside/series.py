@@ -10,11 +10,9 @@ Statistic = Literal["p10", "p25", "p50", "p75", "p90", "share"]
 
 QUANTILES: tuple[Statistic, ...] = ("p10", "p25", "p50", "p75", "p90")
 STATISTICS: tuple[Statistic, ...] = (*QUANTILES, "share")
-"""Columns of values in the stored form."""
 
 FIT_BYTES = 14_600
-"""Size up to which the share of pervasive resources is counted:
-an initial window of 10 segments of 1,460 bytes."""
+"""Size up to which pervasive resources fit: an initial window of 10 segments of 1,460 bytes."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,11 +26,8 @@ class Kind:
     definition: str
     source: str
     licence: str
-    """Licence of the values, in words."""
     spdx: str
-    """SPDX identifier of the licence that is stated for the values."""
     url: str
-    """Page of the publisher."""
     is_yearly: bool = False
     """True for single points of yearly chapters, which nothing joins."""
 
@@ -45,12 +40,10 @@ class Break:
     text: str
     clients: tuple[str, ...] = ("desktop", "mobile", "both")
     is_yearly_too: bool = False
-    """True if it parts the yearly points as well."""
     series: tuple[str, ...] = ()
     """Series that it parts; all if empty."""
     lost_until: str = ""
-    """Last date whose values were lost, of a break that begins a loss: zeros in the source,
-    which are no values."""
+    """Last date whose values were lost, of a break that begins a loss: zeros in the source."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,10 +51,8 @@ class Known:
     """The content of `series.toml`."""
 
     changelog: str
-    """Where the publisher states its breaks."""
     series: tuple[Kind, ...]
     breaks: tuple[Break, ...]
-    """The earliest first."""
 
 
 KNOWN = msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes(), type=Known)
@@ -74,7 +65,6 @@ CHANGELOG = KNOWN.changelog
 
 
 def is_lost(series: str, client: str, date: str) -> bool:
-    """Return whether the publisher lost the values of this date."""
     return any(
         break_.date <= date <= break_.lost_until and client in break_.clients and series in break_.series
         for break_ in BREAKS

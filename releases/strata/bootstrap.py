@@ -19,23 +19,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 GROUPS = 200
-"""Most groups that sites are put into: the standard error that they give is itself known to about 5 %."""
+"""Most groups of sites: the standard error that they give is known to about 5 %."""
 
 REPLICATES = 1000
 SEED = 1
 CONFIDENCE = 0.95
-"""Confidence level of every interval beside a share, quantile or mean."""
 
 TAIL = (1 - CONFIDENCE) / 2
-"""Share of the replicates beyond each end of an interval."""
 
 LEAST_SITES = 20
 """Least sites of which an interval is stated: of fewer it would be too narrow."""
 
 
 def number_sites(ranks: NDArray[np.int32], names: pa.Table) -> NDArray[np.int32]:
-    """Return the number of the site of each of `ranks`: the least rank of the same name in `names` (rank,
-    site), or the rank itself where it has none."""
+    """Return the site number of each of `ranks`: the least rank of the same name in `names` (rank, site),
+    or its own.
+    """
     encoded = names["site"].combine_chunks().dictionary_encode()
     named, codes = names["rank"].to_numpy(), encoded.indices.to_numpy()
     numbers = np.arange(max(ranks.max(initial=0), named.max(initial=0)) + 1, dtype=np.int32)
@@ -46,8 +45,7 @@ def number_sites(ranks: NDArray[np.int32], names: pa.Table) -> NDArray[np.int32]
 
 
 def groups_of(sites: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """Return the group of each item's site: sites are ordered at random, by their numbers alone,
-    and dealt out in turn."""
+    """Return the group of each item's site: sites are ordered at random, by number alone, and dealt out."""
     known = np.flatnonzero(np.bincount(sites))
     group_of = np.zeros(int(sites.max(initial=0)) + 1, np.uint8)
     group_of[known] = np.random.Generator(np.random.PCG64(SEED)).permutation(len(known)) % GROUPS
@@ -56,27 +54,27 @@ def groups_of(sites: NDArray[np.int32]) -> NDArray[np.uint8]:
 
 @functools.cache
 def _weights(groups: int) -> NDArray[np.float64]:
-    """Return how often each replicate draws each group: REPLICATES rows."""
+    """Return how often each replicate draws each group."""
     random = np.random.Generator(np.random.PCG64(SEED))
     return random.multinomial(groups, np.full(groups, 1 / groups), size=REPLICATES).astype(np.float64)
 
 
 def draw() -> None:
-    """Draw the replicates of GROUPS groups now; the first interval would wait 20 ms for them."""
+    """Draw the replicates of GROUPS groups now; the first interval would wait 20 ms."""
     _weights(GROUPS)
 
 
 def draw_sums(values: NDArray[np.float64], *, groups: int) -> NDArray[np.float64]:
-    """Return the sum of the values of the groups that each replicate draws: `values` are groups, or groups by
-    columns."""
+    """Return each replicate's sum of `values`, which are groups, or groups by columns."""
     return _weights(groups) @ values[:groups]
 
 
 def intervals(
     sums: NDArray[np.float64], drawn: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of the percentile intervals of ratios: `sums` of the parts (replicates by ratios) over
-    `drawn`, the sums of the wholes, both by `draw_sums`."""
+    """Return the ends of percentile intervals of ratios: `sums` of the parts (replicates by ratios) over
+    `drawn`, the wholes, both by `draw_sums`.
+    """
     # A replicate may draw only groups without an item: it says nothing about the ratios.
     ratios = sums[drawn > 0] / drawn[drawn > 0, np.newaxis]
     lower, upper = _quantiles(ratios, [TAIL, 1 - TAIL])
@@ -84,8 +82,7 @@ def intervals(
 
 
 def _quantiles(values: NDArray[np.float64], shares: list[float]) -> NDArray[np.float64]:
-    """Return the quantiles of each column at each of `shares`: the values of `np.quantile`, whose checks take
-    several times as long."""
+    """Return the quantiles of each column, as `np.quantile` in a fraction of its time."""
     places = (len(values) - 1) * np.array(shares)
     below = places.astype(np.intp)
     above = np.minimum(below + 1, len(values) - 1)

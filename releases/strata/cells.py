@@ -22,17 +22,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TEXT = tuple(name for name in DIMENSIONS if name != "rank_stratum")
-"""Dimensions that the file holds as dictionaries of text."""
 
 Value = str | int | None
 Coded = tuple["NDArray[np.uint8]", list[Value]]
-"""A column as codes, and the value of each code."""
 
 COUNTED = {"requests": ("responses", "responses_incomplete")}
-"""Measures that are numbers, each with the measures whose items of a home page it counts."""
+"""Measures that are numbers, with the measures that they count of a home page."""
 
 ARRAYS = ("sizes", "groups", "sites")
-"""Arrays of `Items` that have files of their own."""
 
 EMPTY: dict[str, NDArray[Any]] = {
     "size_bytes": np.empty(0, np.int32),
@@ -40,47 +37,39 @@ EMPTY: dict[str, NDArray[Any]] = {
     "rank_stratum": np.empty(0, np.int32),
     **dict.fromkeys(TEXT, np.empty(0, np.uint8)),
 }
-"""Columns of a measure without items."""
 
 GROUP_BITS = 8
-"""Bits of a group's number."""
 
 LARGE = 1 << 32 - GROUP_BITS
-"""Least size, in bytes, that does not fit into 32 bits together with its group: 16 MiB."""
+"""Least size that does not fit into 32 bits with its group: 16 MiB."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Items:
-    """Every item of one measure. A cell has the items that are alike in every dimension, smallest first."""
+    """Every item of one measure. A cell's items are alike in every dimension, smallest first."""
 
     cells: list[list[Value]]
-    """The value of each of DIMENSIONS, for each cell."""
     ends: list[int]
-    """Place in `sizes` after the last item of each cell."""
     unknown: list[int]
-    """Items of unknown size of each cell."""
     group_count: int
     sizes: NDArray[np.integer]
-    """Of the items of known size: one cell after the other."""
+    """One cell after the other."""
     groups: NDArray[np.uint8]
-    """Group of the site of each of these items."""
+    """Group of each item's site."""
     sites: NDArray[np.uint8]
-    """A bit for each site of the measure, for each cell: whether the site has an item of known size in it."""
+    """For each cell, a bit for each site: whether it has an item of known size there."""
 
     @property
     def nbytes(self) -> int:
-        """Memory that the arrays take, or the size of their files."""
         return self.sizes.nbytes + self.groups.nbytes + self.sites.nbytes
 
     def strata_by(self, dimension: str) -> dict[str, Stratum]:
-        """Return the stratum of home pages for each known value of a dimension of text."""
         place = DIMENSIONS.index(dimension)
         values = sorted({value for cell in self.cells if isinstance(value := cell[place], str)})
         named: list[dict[str, Any]] = [{dimension: value} for value in values]
         return {value: Stratum(**fixed) for value, fixed in zip(values, named, strict=True)}
 
     def count_by(self, dimension: str, stratum: Stratum) -> dict[str | int, int]:
-        """Return the number of a stratum's items of known size for each known value of a dimension."""
         place = DIMENSIONS.index(dimension)
         begins = [0, *self.ends]
         counts: dict[str | int, int] = {}
@@ -99,7 +88,7 @@ class Items:
         ]
 
     def sample(self, stratum: Stratum) -> Sample:
-        """Return the items of a stratum: those of its cells, merged by size."""
+        """Return a stratum's items, merged by size."""
         chosen = self._cells_of(stratum)
         begins = [0, *self.ends]
         places = [slice(begins[number], begins[number + 1]) for number in chosen]
@@ -113,7 +102,6 @@ class Items:
         )
 
     def save(self, folder: Path) -> None:
-        """Write the items to files in a new folder; OSError."""
         folder.mkdir()
         for name in ARRAYS:
             np.save(folder / f"{name}.npy", getattr(self, name), allow_pickle=False)
@@ -126,8 +114,7 @@ class Items:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Return the items in a folder that `save` wrote, whose arrays are mapped;
-        OSError or ValueError if they cannot be read."""
+        """Return what `save` wrote, mapped; OSError or ValueError."""
         others = json.loads((folder / "items.json").read_text(encoding="utf-8"))
         arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
         return cls(**others, **{name: array.view(np.ndarray) for name, array in arrays.items()})
@@ -136,7 +123,6 @@ class Items:
 def _merge(
     sizes: NDArray[np.integer], groups: NDArray[np.uint8], places: list[slice]
 ) -> tuple[NDArray[np.integer], NDArray[np.uint8]]:
-    """Return the sizes at `places`, ascending, and their groups."""
     if len(places) == 1:
         return sizes[places[0]], groups[places[0]]
     # Nearly all sizes fit into half of the bits, with their groups, and are sorted in half of the time.
@@ -161,8 +147,7 @@ def _pack(
     places: list[slice],
     kind: type[np.unsignedinteger],
 ) -> NDArray[np.unsignedinteger]:
-    """Return a number for each size at `places` and its group,
-    which is sorted several times as fast as places are."""
+    """Return a number for each size and group, which sorts several times as fast as places."""
     packed = np.empty(sum(place.stop - place.start for place in places), kind)
     end = 0
     for place in places:
@@ -174,8 +159,8 @@ def _pack(
 
 
 def read_items(path: Path, measure: str, names: pa.Table) -> Items:
-    """Return the items of a measure in an item.parquet, or the numbers of items of a measure of COUNTED;
-    OSError or ArrowException if it cannot be read.
+    """Return the items of a measure in an item.parquet, or the numbers of COUNTED; OSError or
+    ArrowException.
 
     `names` are of sites, by rank.
     """
@@ -194,10 +179,9 @@ def read_items(path: Path, measure: str, names: pa.Table) -> Items:
 def _pieces(
     path: Path, measure: str, values: dict[str, dict[Value, int]]
 ) -> Iterator[dict[str, NDArray[Any]]]:
-    """Yield the columns of a measure's items, one row group at a time;
-    `values` takes the code of each value of a text.
+    """Yield the columns of a measure's items, a row group at a time; `values` takes each text's code.
 
-    Items of unknown size, which come last, have no size: the column is shorter by their number.
+    Items of unknown size, which come last, shorten the column of sizes.
     """
     columns = ["measure", "size_bytes", "rank", *DIMENSIONS]
     with pq.ParquetFile(path, read_dictionary=["measure", *TEXT]) as file:
@@ -213,7 +197,6 @@ def _pieces(
 
 
 def _counts(path: Path, measure: str, values: dict[str, dict[Value, int]]) -> dict[str, NDArray[Any]]:
-    """Return the columns of a measure that counts items of each home page, the page with the fewest first."""
     is_counted = pc.field("measure").isin(COUNTED[measure]) & (pc.field("page_kind") == "home")
     items = pq.read_table(path, columns=["rank", "rank_stratum"], filters=is_counted, partitioning=None)
     pages = items.group_by(["rank", "rank_stratum"]).aggregate([([], "count_all")])
@@ -234,7 +217,7 @@ def _by_cell(
     cell_of: NDArray[np.uint16],
     cells: list[list[Value]],
 ) -> Items:
-    """Return the items from their columns, smallest first, those of unknown size last."""
+    """Return the items, smallest first, those of unknown size last."""
     # The file is in the order of sizes, which a stable sorting by cell keeps within each.
     order = np.argsort(cell_of[: len(sizes)], kind="stable")
     ends = np.cumsum(np.bincount(cell_of[: len(sizes)], minlength=len(cells))).tolist()
@@ -263,7 +246,6 @@ def _sites(sites: NDArray[np.int32], order: NDArray[np.int64], ends: list[int]) 
 
 
 def _cross(columns: list[Coded]) -> tuple[NDArray[np.uint16], list[list[Value]]]:
-    """Return the cell of each item, and the values of each cell that occurs."""
     shape = [len(values) for _, values in columns]
     crossed = np.zeros(len(columns[0][0]), np.uint32)
     for codes, values in columns:
@@ -290,7 +272,6 @@ def _row_groups(metadata: pq.FileMetaData, measure: str) -> list[int]:
 
 
 def _codes(column: pa.DictionaryArray, known: dict[Value, int]) -> NDArray[np.uint8]:
-    """Return codes of a column of text; a value that is not `known` takes the next code."""
     values = [*column.dictionary.to_pylist(), None]
     codes = np.array([known.setdefault(value, len(known)) for value in values], np.uint8)
     item_codes: NDArray[np.uint8] = codes[column.indices.fill_null(len(values) - 1).to_numpy()]
@@ -298,7 +279,6 @@ def _codes(column: pa.DictionaryArray, known: dict[Value, int]) -> NDArray[np.ui
 
 
 def _coded_by_site(column: NDArray[np.int32], ranks: NDArray[np.int32]) -> Coded:
-    """Return codes of a column that is the same in all items of a site, with None for 0."""
     by_rank = np.zeros(int(ranks.max(initial=0)) + 1, np.int32)
     by_rank[ranks] = column
     values, codes = np.unique(by_rank, return_inverse=True)

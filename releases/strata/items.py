@@ -23,7 +23,7 @@ SORTED_BY = ["measure", "size_bytes", "rank"]
 ORDER = "measure, size_bytes NULLS LAST, rank, page_kind, protocol, resource_type, party, rank_stratum"
 
 STUDIED_AND_INNER = f"{STUDIED} OR (page_kind = 'inner' AND load = 1 AND outcome = 'ok')"
-"""Visits whose items the table holds: those of the distributions, and one load of each inner page."""
+"""Visits of the distributions, and one load of each inner page."""
 
 HOSTS = """
 SELECT host FROM response UNION SELECT host FROM connection UNION SELECT remote_address FROM connection
@@ -46,19 +46,15 @@ ORDER BY {ORDER}
 
 
 def write_items(folder: Path, *, is_ranked: bool) -> int:
-    """Compute the table from the observation tables in a folder and write item.parquet there; number of rows.
-
-    `is_ranked` is false for pages whose ranks mean nothing.
+    """Write item.parquet from the observation tables; return rows. `is_ranked` is false where ranks mean
+    nothing.
     """
     with _computed(folder, is_ranked=is_ranked) as pieces:
         return parquet.write(folder / "item.parquet", pieces, ITEM, sorted_by=SORTED_BY)
 
 
 def find_difference(folder: Path, *, is_ranked: bool, without: tuple[str, ...] = ()) -> int | None:
-    """Return the first row of item.parquet that is not what is computed anew; None if all are.
-
-    Columns `without` are not compared.
-    """
+    """Return the first row of item.parquet that is not what is computed anew, but for columns `without`."""
     with _computed(folder, is_ranked=is_ranked) as pieces:
         return parquet.find_difference(folder / "item.parquet", pieces, ITEM, without=without)
 
@@ -74,7 +70,6 @@ def _computed(folder: Path, *, is_ranked: bool) -> Iterator[Iterator[pa.Table]]:
 
 
 def _add_domains(database: duckdb.DuckDBPyConnection) -> None:
-    """Add the table `domain` (host, domain) of every host of the release."""
     database.execute("CREATE TABLE domain (host VARCHAR, domain VARCHAR)")
     database.execute(f"CREATE TABLE host AS SELECT host FROM ({HOSTS}) WHERE host IS NOT NULL")  # noqa: S608
     hosts = database.cursor().sql("FROM host").to_arrow_reader(parquet.GROUP_ROWS)
@@ -98,7 +93,7 @@ WHERE page_kind = 'home' GROUP BY measure
 
 
 def compute_distribution(folder: Path) -> Iterator[pa.Table]:
-    """Yield the rows of the table `distribution` of a release's home pages, in pieces, from its items."""
+    """Yield the rows of `distribution` of home pages, from the items."""
     parameters = {"items": str(folder / "item.parquet")}
     with open_database() as database:
         known = dict(database.execute(KNOWN, parameters).fetchall())
@@ -112,7 +107,7 @@ def compute_distribution(folder: Path) -> Iterator[pa.Table]:
 
 
 def _steps(counts: pa.RecordBatch, cumulative: NDArray[np.int64], *, known: int) -> pa.Table:
-    """Return rows of the table from the counts of a measure's sizes, of which unknown ones come last."""
+    """Return rows from the counts of a measure's sizes, unknown ones last."""
     is_known = counts["size_bytes"].is_valid()
     shares = cumulative / max(known, 1)  # of no size, where none is known
     columns = {

@@ -9,8 +9,7 @@ from publicsuffixlist import PublicSuffixList
 
 
 def list_version() -> str:
-    """Return the version of the Public Suffix List in use: that of the package that holds it,
-    which ends in the day of the list."""
+    """Return the version of the package that holds the list, which ends in the list's day."""
     return f"publicsuffixlist {importlib.metadata.version('publicsuffixlist')}"
 
 
@@ -20,8 +19,7 @@ def _suffixes() -> PublicSuffixList:
 
 
 def registrable_domain(host: str) -> str:
-    """Return the public suffix of a host and one label more; the host itself if it is an address or a
-    public suffix.
+    """Return a public suffix and one label more; the host itself if it is an address or a suffix.
 
     >>> registrable_domain("static.example.co.uk"), registrable_domain("a.github.io"), registrable_domain("192.0.2.1")
     ('example.co.uk', 'a.github.io', '192.0.2.1')

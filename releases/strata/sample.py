@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DIMENSIONS = ("page_kind", "rank_stratum", "protocol", "resource_type", "party")
-"""Columns of the table `item` that a stratum may fix."""
 
 BLOCK = 4096
-"""Items between two stored sums of the groups: a sum up to any item adds at most so many."""
+"""Items between two stored sums of the groups."""
 
 
 OF_CONNECTIONS = ("page_kind", "rank_stratum", "protocol", "party")
@@ -33,7 +32,6 @@ DIMENSIONS_OF = {
     "requests": ("rank_stratum",),
     **{measure: DIMENSIONS for measure in SIZES if measure.startswith("responses")},
 }
-"""Dimensions of the measures; OF_CONNECTIONS for the others."""
 
 
 def dimensions_of(measure: str) -> tuple[str, ...]:
@@ -57,17 +55,16 @@ class Stratum:
 
     @property
     def fixed(self) -> tuple[str, ...]:
-        """Dimensions of which the stratum has one value; the page kind only where it is not `home`."""
+        """Dimensions of one value; the page kind only where it is not `home`."""
         return tuple(name for name in DIMENSIONS if getattr(self, name) != getattr(WHOLE, name))
 
     @property
     def is_whole(self) -> bool:
-        """True if it is every item that the release's distribution counts."""
+        """True if it is what the release's distribution counts."""
         return not self.fixed
 
 
 WHOLE = Stratum()
-"""Every item that a release's distribution counts."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,16 +72,15 @@ class Sample:
     """The items of one measure and stratum, and the groups of sites that they are of."""
 
     sizes: NDArray[np.integer]
-    """Of the items of known size, ascending."""
     groups: NDArray[np.uint8]
     group_count: int
     sites: int
-    """Sites, registrable domains, with an item of known size."""
+    """Registrable domains with an item of known size."""
     unknown: int
 
     @classmethod
     def of(cls, sizes: NDArray[np.int64], sites: NDArray[np.int32]) -> Self:
-        """Return the sample of items of known size, given by their sizes and the numbers of their sites."""
+        """Return the sample of items of known size, by sizes and sites."""
         order = np.argsort(sizes, kind="stable")
         count = len(np.unique(sites))
         return cls(
@@ -97,30 +93,25 @@ class Sample:
 
     @property
     def nbytes(self) -> int:
-        """Memory that the arrays take."""
         return self.sizes.nbytes + self.groups.nbytes + self.cdf.nbytes + self._blocks.nbytes
 
     @property
     def has_intervals(self) -> bool:
-        """True if there are enough sites to state intervals of."""
         return self.sites >= LEAST_SITES
 
     @functools.cached_property
     def cdf(self) -> Cdf:
-        """The exact CDF."""
         is_last = np.ones(len(self.sizes), bool)
         np.not_equal(self.sizes[1:], self.sizes[:-1], out=is_last[:-1])
         ends = np.flatnonzero(is_last)
         return Cdf(sizes=self.sizes[ends], cumulative=ends + 1, unknown=self.unknown)
 
     def share_intervals(self, counts: list[int]) -> list[tuple[float, float]]:
-        """Return the intervals of the shares that the `counts` smallest items are; there must be enough
-        sites."""
+        """Return the intervals of the shares of the `counts` smallest items; there must be enough sites."""
         return share_intervals([(self, counts)])[0]
 
     def shares_up_to(self, sizes: Iterable[int]) -> list[Interval]:
-        """Return the share of items of at most each of `sizes`, in bytes, with its interval; there must be
-        enough sites."""
+        """Return the share of items up to each of `sizes`, in bytes; there must be enough sites."""
         counts = [self.cdf.fit(1, mss=size).count for size in sizes]
         return [
             Interval(count / len(self.sizes), *ends)
@@ -128,7 +119,6 @@ class Sample:
         ]
 
     def intervals_of(self, counts: list[int], sums: NDArray[np.float64]) -> list[tuple[float, float]]:
-        """Return the intervals of shares from the sums that each replicate draws of their `counts`."""
         lower, upper = intervals(sums, self._drawn)
         alone = beyond(self.sites)
         return [
@@ -137,8 +127,9 @@ class Sample:
         ]
 
     def quantile_intervals(self, percents: list[int]) -> list[tuple[int, int]]:
-        """Return the intervals of quantiles: those of the share at the quantile,
-        looked up in the CDF (Woodruff 1952)."""
+        """Return the intervals of quantiles: those of the share there, looked up in the CDF (Woodruff
+        1952).
+        """
         known = len(self.sizes)
         counts = [self.cdf.fit(self.cdf.quantile(percent), mss=1).count for percent in percents]
         ends = []
@@ -150,18 +141,15 @@ class Sample:
         return ends
 
     def mean_interval(self) -> tuple[float, float]:
-        """Return the interval of the mean size."""
         sums = np.bincount(self.groups, self.sizes, minlength=GROUPS).astype(np.float64)
         lower, upper = intervals(draw_sums(sums[:, np.newaxis], groups=self.group_count), self._drawn)
         return float(lower[0]), float(upper[0])
 
     @functools.cached_property
     def _drawn(self) -> NDArray[np.float64]:
-        """Number of items in each replicate."""
         return draw_sums(self.count_in_groups(len(self.sizes)), groups=self.group_count)
 
     def count_in_groups(self, count: int) -> NDArray[np.float64]:
-        """Return the number of the `count` smallest items in each group."""
         block = count // BLOCK
         rest = np.bincount(self.groups[block * BLOCK : count], minlength=GROUPS)
         counts: NDArray[np.float64] = (self._blocks[block] + rest).astype(np.float64)
@@ -169,7 +157,6 @@ class Sample:
 
     @functools.cached_property
     def _blocks(self) -> NDArray[np.int64]:
-        """Number of items in each group before each block."""
         whole = len(self.groups) // BLOCK
         counts = np.zeros((whole + 1, GROUPS), np.int64)
         for number, block in enumerate(self.groups[: whole * BLOCK].reshape(whole, BLOCK), start=1):
@@ -178,10 +165,10 @@ class Sample:
 
 
 def share_intervals(asked: Sequence[tuple[Sample, list[int]]]) -> list[list[tuple[float, float]]]:
-    """Return the intervals of the shares that the `counts` smallest items of each sample are; there must be
-    enough sites of each.
+    """Return the intervals of the shares of each sample's `counts` smallest items; there must be enough
+    sites.
 
-    Samples of as many groups are drawn at once: one product takes hardly longer than that of one sample.
+    Samples of as many groups are drawn at once, in hardly more time than one.
     """
     ends = []
     for groups, samples in itertools.groupby(asked, key=lambda pair: pair[0].group_count):

@@ -21,17 +21,12 @@ class Estimate:
     value: float | None
     """A share from 0 to 1, or a value in the measure's unit; None if it is unknown."""
     value_unknown: str | None = None
-    """Why the value is unknown; None if it is known."""
     lower: float | None = None
     upper: float | None = None
     interval_unknown: str | None = None
-    """Why the interval is unknown; None if it is known."""
     known: int = 0
-    """Items of known size, which the value is of."""
     unknown: int = 0
-    """Items of unknown size."""
     sites: int | None = None
-    """Sites with an item of known size; None if they are unknown."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,20 +35,15 @@ class Statistic:
 
     name: StatisticName
     iw: int
-    """Window of a share, in segments."""
     mss: int
-    """Payload of a full segment of that window, in bytes."""
     percent: int
-    """The quantile, in percent."""
 
     def of(self, cdf: Cdf) -> float:
-        """Return its value in a distribution with a known size."""
         if self.name == "share":
             return cdf.fit(self.iw, mss=self.mss).count / cdf.known
         return float(cdf.quantile(self.percent)) if self.name == "quantile" else cdf.mean
 
     def interval(self, sample: Sample) -> tuple[float, float]:
-        """Return the ends of its confidence interval in a sample of enough sites."""
         if self.name == "share":
             (share,) = sample.shares_up_to([self.iw * self.mss])
             return share.lower, share.upper
@@ -63,7 +53,6 @@ class Statistic:
 
 
 def estimate(statistic: Statistic, sample: Sample) -> Estimate:
-    """Return the statistic of a sample with its interval."""
     cdf = sample.cdf
     why = None if cdf.is_stated else MOSTLY_UNKNOWN if cdf.known else NO_KNOWN_SIZE
     estimated = Estimate(
