@@ -25,7 +25,6 @@ from steps import DAG_OPTIONS, Repeated, deadline, firstflight
 REPORT = Asset("firstflight://report")
 
 ARMS_MINUTES = 30
-"""Minutes of a core that the other inputs take."""
 
 VARIABLES = {
     "YEAR": "{{ params.year or dag_run.run_after.year - 1 }}",
@@ -44,7 +43,7 @@ VARIABLES = {
 
 
 def variables(*names: str) -> dict[str, str]:
-    """Return the environment variables of a step: only those that are known when it starts."""
+    """Return a step's environment, of what is known when it starts."""
     return {name: VARIABLES[name] for name in names}
 
 
@@ -100,20 +99,18 @@ PARAMETERS = {
 
 
 def limit_replay(context: Mapping[str, Any]) -> None:
-    """Limit the replay to twice its budget, since it shares its core, and half an hour more."""
+    """Limit the replay to twice its budget, since it shares its core, and half an hour."""
     minutes = context["params"]["budget_minutes"] + ARMS_MINUTES * context["params"]["arms"]
     context["ti"].task.execution_timeout = datetime.timedelta(minutes=2 * minutes + 30)
 
 
 def limit_confirmation(context: Mapping[str, Any]) -> None:
-    """Limit the loads of both lists to twice their budgets, since they share a core, and half an hour
-    more."""
+    """Limit both lists' loads to twice their budgets, since they share a core, and half an hour."""
     minutes = 2 * context["params"]["confirming_minutes"]
     context["ti"].task.execution_timeout = datetime.timedelta(minutes=2 * minutes + 30)
 
 
 def describe_asset(context: Mapping[str, Any], page: str) -> None:
-    """Put the crawl, version and checksum of the report onto the asset."""
     folder = Path(page).parent
     context["outlet_events"][REPORT].extra = {
         "crawl": context["ti"].xcom_pull(task_ids="ready"),

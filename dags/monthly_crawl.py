@@ -101,7 +101,6 @@ PARAMETERS = {
 
 
 def describe_asset(context: Mapping[str, Any], _result: object) -> None:
-    """Put the crawl, version and checksum of the release onto the asset."""
     step = context["ti"]
     built = step.xcom_pull(task_ids="device.build", map_indexes=step.map_index)
     context["outlet_events"][RELEASE].extra = {name: built[name] for name in ("crawl", "version", "checksum")}

@@ -26,12 +26,11 @@ ALERT_WITHIN_S = 60
 
 
 def send_alert(text: str) -> None:
-    """Send a message to the operator's alert address; without one, or if sending fails, the log says so."""
+    """Send a message to the alert address; the log says if that fails."""
     subprocess.run([os.environ["FIRSTFLIGHT_BIN"], "alert", text], timeout=ALERT_WITHIN_S, check=False)
 
 
 def report_failure(context: Mapping[str, Any]) -> None:
-    """Report a failed task in its log and by an alert."""
     step = context["ti"]
     facts = {"dag": step.dag_id, "task": step.task_id, "run": step.run_id, "tries": step.try_number}
     print("failed:", json.dumps(facts))
@@ -39,13 +38,12 @@ def report_failure(context: Mapping[str, Any]) -> None:
 
 
 def report_missed_deadline(context: Mapping[str, Any], what: str) -> None:
-    """Send an alert that a run has not ended by its deadline."""
     run = context["dag_run"]
     send_alert(f"{what}: the run {run['dag_run_id']} of {run['dag_id']} is not over by its deadline")
 
 
 def deadline(what: str) -> DeadlineAlert:
-    """Make the deadline of a DAG's runs: FIRSTFLIGHT_DEADLINE_DAYS after their beginning, by default 7."""
+    """Return a deadline of FIRSTFLIGHT_DEADLINE_DAYS, by default 7."""
     return DeadlineAlert(
         reference=DeadlineReference.DAGRUN_QUEUED_AT,
         interval=datetime.timedelta(days=float(os.environ.get("FIRSTFLIGHT_DEADLINE_DAYS") or 7)),
@@ -79,16 +77,13 @@ QUICK_S = 300
 
 
 class Repeated(BashOperator):  # type: ignore[misc]  # Airflow is not in our environment
-    """A command that is run again as long as it ends with AGAIN, without a failure and without using up a
-    try."""
+    """A command that is run again, without using up a try, as long as it ends with AGAIN."""
 
     def __init__(self, *, again_after: datetime.timedelta, **options: Any) -> None:  # noqa: ANN401  # Airflow's
-        """Run the command again after a time, in which other tasks have the worker."""
         super().__init__(skip_on_exit_code=AGAIN, **options)
         self.again_after = again_after
 
     def execute(self, context: Mapping[str, Any]) -> Any:  # noqa: ANN401  # Airflow's
-        """Run the command; schedule the task again if it ends with AGAIN."""
         try:
             return super().execute(context)
         except AirflowSkipException:
@@ -103,7 +98,6 @@ class Lane(Repeated):
     """
 
     def execute(self, context: Mapping[str, Any]) -> Any:  # noqa: ANN401  # Airflow's
-        """Run the command until it succeeds, its time is over, or it has failed too often."""
         for wait_s in (0, *WAITS_S):
             time.sleep(wait_s)
             began = time.monotonic()

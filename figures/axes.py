@@ -19,7 +19,6 @@ BYTES = (
 """Vega expression for the label of a size along an axis, as 10 kB."""
 
 PERCENT, MEGABYTES = (f"format(datum.value, ',~r') + '{NARROW}{unit}'" for unit in ("%", "MB"))
-"""Vega expressions for labels of percentages and of sizes of pages along an axis."""
 
 NUMBER = "format(datum.value, ',~r')"
 
@@ -27,15 +26,13 @@ TICKS = 5
 """Labels along an axis, about."""
 
 SYMBOL = 30
-"""Width of a series' symbol in a legend, with the room beside it."""
 
 
 LEFT = 48
-"""Room for the labels of an upright axis of a measured quantity."""
 
 
 def measured_axis(unit: str, **options: Any) -> alt.Axis:  # noqa: ANN401
-    """Return an upright axis of a measured quantity, whose labels take LEFT pixels."""
+    """Return an upright axis, whose labels take LEFT pixels."""
     return alt.Axis(
         labelExpr={"%": PERCENT, "MB": MEGABYTES}.get(unit, NUMBER),
         tickCount=TICKS,
@@ -57,12 +54,10 @@ def name_axis(title: str, unit: str) -> str:
 
 
 def names_width(names: Sequence[str], frame: Frame) -> float:
-    """Return the room for names of categories: of the longest, at most two fifths of the figure."""
     return min(0.4 * frame.width, max(text_width(name, TEXT) for name in names) + 12)
 
 
 def in_lines(name: str, width: float) -> str:
-    """Return the name of a category in lines of at most `width` pixels, for a text mark."""
     return "\n".join(wrap(name, width, TEXT))
 
 
@@ -80,14 +75,13 @@ def span(values: Sequence[float], *, is_log: bool = False) -> tuple[float, float
 
 
 def pixels(height: float, field: str = "y") -> alt.Y:
-    """Return an upright axis of pixels from the top, without labels."""
     return alt.Y(
         f"{field}:Q", scale=alt.Scale(domain=[height, 0], nice=False, zero=False, padding=0), axis=None
     )
 
 
 def legend(names: Sequence[str], width: float, *, symbol: float = SYMBOL) -> alt.Legend:
-    """Return a legend above a plot of `width` pixels, of as many columns as have room."""
+    """Return a legend above a plot, of as many columns as have room."""
     widest = max(text_width(name, TEXT) for name in names) + symbol + 14
     return alt.Legend(columns=max(1, min(len(names), int(width / widest))))
 
@@ -95,7 +89,7 @@ def legend(names: Sequence[str], width: float, *, symbol: float = SYMBOL) -> alt
 def strokes(
     names: Sequence[str], looks: Mapping[str, Look], width: float, *, has_legend: bool = True
 ) -> dict[str, Any]:
-    """Return the encodings of lines that tell series apart by colour and dashes, with a legend of several."""
+    """Return encodings that tell series apart by colour and dashes."""
     shown = legend(names, width) if has_legend and needs_names(names) else None
     colours, dashes = [looks[name].colour for name in names], [[*looks[name].dash] for name in names]
     return {
@@ -109,8 +103,9 @@ def strokes(
 
 
 def pointer(rows: Rows, x: alt.X) -> list[alt.Chart]:
-    """Return a cross-hair for browsers: an upright line at the nearest of `rows` to the pointer, which tells
-    all values of the row in words but for `at`, its place along the axis `x`."""
+    """Return a cross-hair: a line at the nearest of `rows`, with its values in words but for `at`, its
+    place along `x`.
+    """
     nearest = alt.selection_point(
         name="pointer",
         nearest=True,

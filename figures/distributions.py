@@ -43,21 +43,17 @@ from figures.theme import LIGHT, LOOKS
 from releases.formatting import measured, quantity
 
 HEIGHTS = {DESK: 330, PHONE: 230}
-"""Heights of a plot in the forms of a figure."""
 
 UPRIGHTS_ABOVE = 28
-"""Room above a plot for the names of windows."""
 
 BOLD, THIN = 3.2, 2.2
-"""Widths of the only curve of a figure, and of each of several."""
 
 SIZE_LABEL = 54
-"""Room of a label of a size along an axis."""
 
 QUANTILES_ROW = 36.0
 
 POINTER_STEPS = 160
-"""Places along the axis of which a pointer is told the values."""
+"""Places along the axis with values in words."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,11 +61,11 @@ class CdfSeries:
     """A series of a figure of sizes."""
 
     name: str
-    """Name in the legend; a measure's own label has its own look in every figure."""
+    """A measure's own label has its own look in every figure."""
     steps: Sequence[tuple[float, float]]
-    """Values in ascending order, each with the share of items of at most that value, in percent."""
+    """Ascending values with the share up to each, in percent."""
     band: Sequence[tuple[float, float, float]] = ()
-    """Sizes, each with both ends of the interval of the share, in percent; empty if unknown."""
+    """Sizes with both ends of the share's interval, in percent."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +74,7 @@ class HistogramSeries:
 
     name: str
     bins: Sequence[tuple[int, int, float]]
-    """Lower and upper end of each bin, with the share of items in it, in percent."""
+    """Lower and upper end, and the share between, in percent."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +83,7 @@ class QuantileRow:
 
     name: str
     quantiles: Mapping[int, float]
-    """Values by percent, with 50 among them and in ascending order."""
+    """By percent, 50 among them, ascending."""
 
 
 def cdf(
@@ -100,12 +96,10 @@ def cdf(
     unit: str = "bytes",
     height: float | None = None,
 ) -> AltairChart:
-    """Draw CDFs over a logarithmic axis of sizes in bytes, or of numbers of what `unit` says, with upright
-    lines at `windows`.
+    """Draw CDFs over a logarithmic axis of bytes, or of `unit`, with upright lines at `windows`.
 
-    `domain` has the ends of the axis; without it, it holds all steps and windows. A single curve is
-    bold and needs no name; several are named on their lines, or in a legend above the plot if they have no
-    room there.
+    Without a `domain`, the axis holds all steps and windows. A single curve is bold and needs no name;
+    several are named on their lines, or in a legend if they have no room there.
     """
     sizes = [at for each in distributions for at, _ in each.steps] + [line.value for line in windows]
     ends = domain or (max(1.0, min(sizes)), max(sizes))
@@ -142,7 +136,7 @@ def histogram(
     *,
     unit: str = "bytes",
 ) -> AltairChart:
-    """Draw histograms over the axis of `cdf`: bars for one series, outlines for several."""
+    """Draw histograms over the axis of `cdf`: bars, or outlines of several."""
     low = min(lower for each in series for lower, _, _ in each.bins)
     high = max(upper for each in series for _, upper, _ in each.bins)
     top = 1.08 * max(share for each in series for _, _, share in each.bins)
@@ -174,8 +168,9 @@ def histogram(
 def quantiles(
     frame: Frame, rows: Sequence[QuantileRow], windows: Sequence[Upright] = (), *, unit: str = "bytes"
 ) -> AltairChart:
-    """Draw a line from the least to the largest quantile of each row, thick between the second and the last
-    but one, with a mark at the median."""
+    """Draw each row from least to largest quantile, thick between the second and last but one, marked at
+    the median.
+    """
     ends = [at for row in rows for at in row.quantiles.values()] + [line.value for line in windows]
     left = names_width([row.name for row in rows], frame)
     plot = _Plot.of(
@@ -251,7 +246,7 @@ class _Plot:
         )
 
     def x(self, field: str) -> alt.X:
-        """Return the axis, with labels at powers of ten or, with room, at 1, 2 and 5 times each."""
+        """Return the axis, with labels at powers of ten or, with room, 1, 2 and 5 times each."""
         low, high = self.domain
         decade = self.width / math.log10(high / low)
         powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
@@ -271,7 +266,7 @@ class _Plot:
         )
 
     def places_of_names(self, distributions: Sequence[CdfSeries]) -> dict[str, tuple[float, float]] | None:
-        """Return the places of the names of CDFs on their lines, in pixels; None if they have no room."""
+        """Return places of names on their lines, in pixels; None if they have no room."""
 
         def across(value: float) -> float:
             return self.width * place_along(value, self.domain, is_log=True)
@@ -288,14 +283,12 @@ class _Plot:
         )
 
     def uprights(self) -> list[alt.Chart]:
-        """Return the windows, as upright lines with their names."""
         return draw_uprights(
             self.windows, self.x, domain=self.domain, width=self.width, height=self.height, is_log=True
         )
 
 
 def _outline(bins: Sequence[tuple[int, int, float]]) -> list[tuple[float, float]]:
-    """Return the steps of a histogram from 0 to 0."""
     steps = [(lower, share) for lower, _, share in bins]
     return [(bins[0][0], 0.0), *steps, (bins[-1][1], steps[-1][1]), (bins[-1][1], 0.0)]
 
@@ -305,7 +298,6 @@ def _between(low: float, high: float, unit: str) -> str:
 
 
 def _bin_rows(series: Sequence[HistogramSeries], unit: str) -> list[dict[str, Any]]:
-    """Return the share of each histogram in each bin, in words."""
     rows: dict[tuple[int, int], dict[str, Any]] = {}
     for each in series:
         for low, high, share in each.bins:
@@ -317,7 +309,6 @@ def _bin_rows(series: Sequence[HistogramSeries], unit: str) -> list[dict[str, An
 def _pointer_rows(
     distributions: Sequence[CdfSeries], domain: tuple[float, float], unit: str
 ) -> list[dict[str, Any]]:
-    """Return the share of each distribution at places along the axis, in words."""
     places = np.geomspace(*domain, POINTER_STEPS)
     shares = {}
     for each in distributions:

@@ -27,13 +27,10 @@ from releases.formatting import quantity
 LOG_TICKS = [digit * 10.0**power for power in range(-4, 5) for digit in (1, 2, 5)]
 
 SERIES_ROW, ROW = 17, 26
-"""Heights of a row of each of several series, and of the only one of a category."""
 
 BAR = 56
-"""Height of a bar with the room beside it."""
 
 APART = 7
-"""Room between categories of several rows."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,12 +38,11 @@ class EstimateRow:
     """An estimate with its interval, if it has one."""
 
     name: str
-    """Its category."""
     value: float
     lower: float | None = None
     upper: float | None = None
     series: str = ""
-    """What tells estimates of one category apart; empty if there is one of each."""
+    """Tells estimates of one category apart."""
 
 
 def dots(
@@ -59,10 +55,9 @@ def dots(
     domain: tuple[float, float] | None = None,
     is_logarithmic: bool = False,
 ) -> AltairChart:
-    """Draw estimates as marks with their intervals, categories below each other, values at the right.
+    """Draw estimates with intervals, categories below each other, values at the right.
 
-    `domain` has the ends of the axis: an interval that goes on beyond one has an arrow there. Series have
-    marks of their own, named in a legend above.
+    An interval beyond an end of the `domain` has an arrow there. Series have marks, named in a legend.
     """
     series = [*dict.fromkeys(each.series for each in estimates)]
     looks = looks_of(series) if needs_names(series) else {series[0]: LOOKS[-1]}
@@ -107,8 +102,9 @@ def bars(
     axis: str,
     domain: tuple[float, float] | None = None,
 ) -> AltairChart:
-    """Draw a bar for each category from zero to its estimate, with its interval as a line and its value at
-    the right; a bar whose interval holds zero is pale."""
+    """Draw bars from zero, with intervals as lines and values at the right; one whose interval holds zero
+    is pale.
+    """
     ends = domain or _ends(estimates, [Upright(value=0)], is_logarithmic=False)
     layout = _Layout.of(frame, estimates, unit, row=BAR)
     y = pixels(layout.height)
@@ -142,14 +138,12 @@ def bars(
 
 
 def _is_clear(row: Mapping[str, Any]) -> bool:
-    """Return whether zero lies outside an estimate's interval."""
     return row["lower"] is None or row["lower"] > 0 or row["upper"] < 0
 
 
 def _ends(
     estimates: Sequence[EstimateRow], lines: Sequence[Upright], *, is_logarithmic: bool
 ) -> tuple[float, float]:
-    """Return ends of the axis that hold all intervals and lines."""
     ends = [end for each in estimates for end in (each.value, each.lower, each.upper) if end is not None]
     return span([*ends, *(line.value for line in lines)], is_log=is_logarithmic)
 
@@ -173,7 +167,6 @@ def _scale(
 
 
 def _by_series(looks: Mapping[str, Look], width: float) -> dict[str, Any]:
-    """Return the encodings that tell series apart by colour and mark, with their legend."""
     names = [*looks]
     shown = legend(names, width, symbol=18) if needs_names(names) else None
     colours, shapes = [look.colour for look in looks.values()], [look.shape for look in looks.values()]
@@ -186,7 +179,7 @@ def _by_series(looks: Mapping[str, Look], width: float) -> dict[str, Any]:
 def _beyond(
     rows: Sequence[dict[str, Any]], ends: tuple[float, float]
 ) -> Iterator[tuple[str, float | str, list[dict[str, Any]]]]:
-    """Yield the side, the place and the rows of intervals that go on beyond an end of the axis."""
+    """Yield side, place and rows of intervals beyond an end of the axis."""
     low, high = ends
     for side, end, beyond in (
         ("left", 0, [row for row in rows if row["lower"] < low]),
@@ -198,13 +191,13 @@ def _beyond(
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class _Layout:
-    """Where categories and their estimates stand, in pixels from the top of the plot."""
+    """Places of categories and estimates, in pixels from the top."""
 
     rows: list[dict[str, Any]]
     names: list[dict[str, Any]]
     values: list[dict[str, Any]]
     parts: list[tuple[float, float]]
-    """Heights of the plot between names that stand above their rows; empty if they stand beside them."""
+    """Heights between names above their rows; empty if they stand beside."""
     height: float
     room: Room
 
@@ -218,7 +211,6 @@ class _Layout:
         row: float = ROW,
         has_lines: bool = False,
     ) -> "_Layout":
-        """Place the names beside their rows; on a phone, long ones stand above them."""
         categories: dict[str, list[EstimateRow]] = {}
         for each in estimates:
             categories.setdefault(each.name, []).append(each)
@@ -264,7 +256,6 @@ class _Layout:
         )
 
     def words(self, *, is_bold: bool = False) -> list[alt.Chart]:
-        """Return the names of categories, and the values at the right."""
         y = pixels(self.height)
         style: dict[str, Any] = {"fontSize": TEXT, "color": LIGHT.ink}
         names = of_rows(self.names).mark_text(

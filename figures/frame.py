@@ -12,25 +12,19 @@ from figures.text import LEADING, spread, text_width, wrap
 from figures.theme import CURVES, FONT, LIGHT, LOCALE, LOOKS, Look
 
 DESK, PHONE = 720, 352
-"""Widths of the two forms of a figure, in CSS pixels."""
 
 TITLE, TEXT, SMALL = 16.0, 12.5, 11.5
-"""Sizes of letters: of the title, of names and axes, and of the source."""
 
 PADDING = 6
-"""Room around everything, in pixels."""
 
 AXIS_LABELS = 20
-"""Room below a plot for the labels of its axis."""
 
 AXIS_TITLE = 26
 
 WINDOWS = 30
-"""Room above a plot for the names of upright lines."""
 
 GREY = LIGHT.palette["pages"]
 STANDS_OUT = LIGHT.palette["responses_iw_limited"]
-"""Colour of 2010, and of the words that mark a figure."""
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -43,21 +37,18 @@ class Frame:
     """The words and the width of a figure."""
 
     title: str
-    """The finding; it never states what an interval leaves open. Empty on a page whose heading states it."""
+    """The finding, which never states what an interval leaves open; empty below a heading that states it."""
     subtitle: str = ""
-    """What is drawn, and of what."""
     source: str = ""
-    """Where the data are from."""
     note: str = ""
     """Mark that every copy bears, as "illustrative"."""
     width: int = DESK
-    """Width of the whole picture, in CSS pixels: DESK, PHONE or another."""
+    """Of the whole picture, in CSS pixels."""
     is_interactive: bool = False
-    """True for browsers: with a cross-hair and tooltips of all values at the pointer."""
+    """With a cross-hair and tooltips, for browsers."""
 
     @property
     def is_narrow(self) -> bool:
-        """True on a phone."""
         return self.width < 500
 
 
@@ -67,7 +58,6 @@ class Upright:
 
     value: float
     label: str = ""
-    """Empty if the line explains itself."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,25 +65,23 @@ class Room:
     """Room in pixels around a plot, which its labels need."""
 
     left: float
-    """For the labels of the vertical axis."""
     right: float = 10
     above: float = 6
     below: float = AXIS_LABELS + AXIS_TITLE
 
 
 def plot_width(frame: Frame, room: Room) -> float:
-    """Return the width of the plot that a frame and its room leave, in pixels."""
+    """Return the width that a frame and its room leave, in pixels."""
     return frame.width - 2 * PADDING - room.left - room.right
 
 
 def of_rows(rows: Rows) -> alt.Chart:
-    """Return a chart of rows that it carries itself."""
     chart: alt.Chart = alt.Chart(alt.InlineData(values=[dict(row) for row in rows]))
     return chart
 
 
 def text_at(text: str, x: float | str, y: float, size: float = TEXT, **style: Any) -> alt.Chart:  # noqa: ANN401
-    """Return a text of one or more lines at a place of the plot in pixels; x may be "width"."""
+    """Return lines of text at a place in pixels; x may be "width"."""
     look: dict[str, Any] = {"align": "left", "baseline": "middle", "color": LIGHT.ink, "fontSize": size}
     lines: dict[str, Any] = {"lineBreak": "\n", "lineHeight": LEADING * size}
     drawn: alt.Chart = of_rows([{"text": text}]).mark_text(**(look | lines | style))
@@ -103,9 +91,9 @@ def text_at(text: str, x: float | str, y: float, size: float = TEXT, **style: An
 def compose(
     frame: Frame, layers: Sequence[alt.Chart | alt.LayerChart], *, height: float, room: Room
 ) -> AltairChart:
-    """Return the figure: layers over one plot of `height` pixels, with everything that surrounds it.
+    """Return layers over one plot of `height` pixels, with all that surrounds it.
 
-    The whole is exactly as wide as the frame: Vega-Lite gives the plot what axes leave.
+    The whole is as wide as the frame: Vega-Lite gives the plot what axes leave.
     """
     inner = frame.width - 2 * PADDING
     note, source = _note(frame, inner), _source(frame, inner)
@@ -133,7 +121,7 @@ def compose(
 
 
 def compose_panels(frame: Frame, panels: Sequence[AltairChart], *, columns: int, left: float) -> AltairChart:
-    """Return the figure of several plots, each of which has `left` pixels for its upright axis."""
+    """Return several plots, each with `left` pixels for its upright axis."""
     inner = frame.width - 2 * PADDING
     note, source = _note(frame, inner), _source(frame, inner)
     rows: list[alt.Chart | alt.ConcatChart] = []
@@ -177,7 +165,6 @@ def _title(frame: Frame, inner: float) -> alt.TitleParams:
 
 
 def _config(above: float) -> alt.Config:
-    """Return the looks of every figure, with `above` pixels between the plot and what is above it."""
     ink, faint = LIGHT.ink, LIGHT.faint
     return alt.Config(
         font=FONT,
@@ -232,11 +219,10 @@ def draw_uprights(
     is_log: bool = False,
     parts: Sequence[tuple[float, float]] = (),
 ) -> list[alt.Chart]:
-    """Return upright lines in a plot, with their names above it, where none covers another; a window after
-    the first is named by its number alone, as "IW 3 10 16".
+    """Return upright lines with names above, none over another; windows after the first by number, as "IW
+    3 10 16".
 
-    `x` encodes a field along the axis, whose ends are `domain`. Lines are whole, or drawn over `parts` of the
-    height alone.
+    `x` encodes a field along the axis of `domain`. Lines are whole, or over `parts` of the height.
     """
     if not lines:
         return []
@@ -293,11 +279,10 @@ def value_at(place: float, domain: tuple[float, float], *, is_log: bool) -> floa
 
 
 def needs_names(series: Sequence[object]) -> bool:
-    """Return whether a figure needs names of its series."""
     return len(series) > 1
 
 
 def looks_of(names: Sequence[str], *, by_measure: bool = True) -> dict[str, Look]:
-    """Return the look of each series; a measure's own curve keeps its look in every figure."""
+    """Return the look of each series; a measure's is its own in every figure."""
     measures = {curve.label: Look(curve.light, curve.dash) for curve in CURVES.values()} if by_measure else {}
     return {name: measures.get(name, LOOKS[at % len(LOOKS)]) for at, name in enumerate(names)}

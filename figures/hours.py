@@ -12,10 +12,8 @@ from figures.frame import AltairChart, Frame, Room, compose, of_rows, plot_width
 HOUR = datetime.timedelta(hours=1)
 
 LEAST_HOURS = 8
-"""Hours that a plot has room for, however few there are."""
 
 LABEL = 130
-"""Room for a label of the time axis, in pixels."""
 
 BY_DAY = 72
 """Hours from which on labels are of days alone."""
@@ -26,13 +24,11 @@ class CountedHour:
     """Counts of an hour."""
 
     at: datetime.datetime
-    """Its begin."""
     counts: Mapping[str, int]
-    """By kind."""
 
 
 def stacked(frame: Frame, hours: Sequence[CountedHour], colours: Mapping[str, str]) -> AltairChart:
-    """Draw a bar for each hour, stacked by kind from below in the order of `colours`, in UTC."""
+    """Draw a bar for each hour, stacked in the order of `colours`, in UTC."""
     room = Room(left=LEFT, below=20)
     height = 160 if frame.is_narrow else 190
     rows, most = [], 2
@@ -86,5 +82,4 @@ def stacked(frame: Frame, hours: Sequence[CountedHour], colours: Mapping[str, st
 
 
 def _ms(at: datetime.datetime) -> float:
-    """Return a time as Vega counts it, in milliseconds."""
     return 1000 * at.timestamp()

@@ -9,25 +9,22 @@ from figures.frame import TEXT
 from figures.text import LEADING, text_width
 
 GAP = 7.0
-"""Pixels between a name and the point of its line that it stands beside."""
 
 NEAR, APART = 14.0, 6.0
-"""Pixels within which a name stands to its line, and by which every other line is farther from it."""
+"""Pixels within which a name is to its line, and by which others are farther."""
 
 CLEAR = 3.0
-"""Pixels between a name and anything that is drawn."""
 
 WIDER = 1.2
-"""How much wider a name may be in the fonts of a browser that has none of ours."""
+"""How much wider a name may be in a browser's fonts."""
 
 SPACING = 3.0
 """Pixels from one point to the next at which a line is looked at."""
 
 FREE = 40.0
-"""Pixels to other lines beyond which more room is no better."""
+"""Pixels to other lines beyond which room is enough."""
 
 Points = NDArray[np.float64]
-"""Places in pixels: rows of x and y."""
 
 
 def place_names(
@@ -79,21 +76,18 @@ def place_names(
 
 
 def _resampled(line: Points) -> Points:
-    """Return points of a line at equal distances."""
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
     at = np.arange(0.0, along[-1] + SPACING, SPACING)
     return np.column_stack([np.interp(at, along, line[:, axis]) for axis in (0, 1)])
 
 
 def _beside(line: Points, half: Points) -> Points:
-    """Return middles of a box beside each point of a line: right, left, below and above."""
     wide, high = half
     offsets = [(GAP + wide, 0), (-GAP - wide, 0), (wide, GAP + high), (-wide, -GAP - high)]
     return np.concatenate([line + offset for offset in offsets])
 
 
 def _distances(middles: Points, half: Points, line: Points) -> NDArray[np.float64]:
-    """Return how far a line is from each box."""
     outside = np.maximum(np.abs(middles[:, None] - line[None]) - half, 0.0)
     nearest: NDArray[np.float64] = np.hypot(outside[..., 0], outside[..., 1]).min(axis=1, initial=np.inf)
     return nearest

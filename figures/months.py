@@ -24,10 +24,8 @@ from figures.series import name_ends
 from figures.text import text_width
 
 MONTH = 70
-"""Room that the label of a month takes, in pixels."""
 
 ABOVE = 28
-"""Room above a plot for the numbers of changes."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,14 +34,13 @@ class Monthly:
 
     name: str
     parts: Sequence[Sequence[tuple[int, float, float | None, float | None]]]
-    """Values that a line joins: the number of the month, the share, and the ends of its interval if known."""
+    """Values that a line joins: month, share, and ends of its interval if known."""
 
 
 def by_month(
     frame: Frame, months: Sequence[str], series: Sequence[Monthly], flags: Mapping[int, str]
 ) -> AltairChart:
-    """Draw shares over the `months`, each series named at its end; `flags` are names of upright lines before
-    months, by the month's number."""
+    """Draw shares over `months`, named at their ends; `flags` name upright lines before months, by number."""
     height = 230 if frame.is_narrow else 330
     names = [each.name for each in series]
     looks = looks_of(names, by_measure=False)

@@ -27,16 +27,14 @@ from releases.formatting import number
 from releases.interval import Interval
 
 GROUPS = (Look(LIGHT.palette["responses"]), Look(LIGHT.palette["first_flights"], shape="diamond"))
-"""Looks of those whom policies are for, in their order."""
 
 ROOM = 1.12
-"""Length of an axis, as a multiple of the largest estimate on it."""
 
 FAR = 1e6
-"""Stands for the end of an interval that has no bound: it lies beyond every axis."""
+"""End of an interval without bound, beyond every axis."""
 
 NAMES_APART = 16
-"""Room between plots and the names beside them, in pixels: leaders cross it."""
+"""Room between plots and names, which leaders cross."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +43,6 @@ class PlanePoint:
 
     name: str
     group: str
-    """Whom it is for."""
     gain: Interval
     cost: Interval
     is_bold: bool = False
@@ -57,18 +54,16 @@ class PlanePanel:
 
     title: str
     price: float
-    """2010's own, in percentage points for 1 %."""
+    """2010's, in percentage points for 1 %."""
     price_text: str
-    """The price in words, beside its line."""
     points: Sequence[PlanePoint]
 
 
 def draw_planes(frame: Frame, panels: Sequence[PlanePanel], *, height: float) -> AltairChart:
-    """Draw a panel for each unit, with plots of `height` pixels; on a phone, one below the other.
+    """Draw a panel for each unit, on a phone below each other.
 
-    Policies are named in a column beside the plot, so that no name lies on an interval. One far dearer than
-    all others stands at the upper end with its cost in its name, and an interval that goes on beyond an end
-    of an axis has an arrow there.
+    Policies are named beside the plot, so that no name lies on an interval. One far dearer stands at the
+    upper end with its cost in its name, and an interval beyond an end has an arrow.
     """
     columns = 1 if frame.is_narrow else len(panels)
     inner = (frame.width - 2 * PADDING - 24 * (columns - 1)) / columns
@@ -115,7 +110,6 @@ class _Panel:
     costs: tuple[float, float]
     names: dict[str, str]
     whole: float
-    """Width with axis and names."""
 
     @classmethod
     def of(cls, panel: PlanePanel, *, width: float, height: float) -> "_Panel":
@@ -156,7 +150,6 @@ class _Panel:
         return alt.Y(f"{field}:Q", title="sent again, pp", axis=axis, scale=scale)
 
     def draw(self, looks: dict[str, Look]) -> AltairChart:
-        """Return the panel: the region below the price, intervals, policies and their names."""
         drawn: AltairChart = alt.layer(
             *self._price(),
             *self._policies(looks),
@@ -180,7 +173,6 @@ class _Panel:
         )
 
     def _price(self) -> list[alt.Chart]:
-        """Return the price as a ray, and the region in which a first flight costs less."""
         most, price = self.gains[1], self.panel.price
         end = min(most, self.costs[1] / price)
         rows: list[dict[str, Any]] = [{"gain": 0, "cost": 0}, {"gain": end, "cost": price * end}]
@@ -236,8 +228,7 @@ class _Panel:
         return drawn
 
     def _names(self, looks: dict[str, Look]) -> list[alt.Chart]:
-        """Return names in a column beside the plot in the order of their costs, none over another, each with
-        a line to its policy."""
+        """Return names beside the plot in the order of costs, none over another, each with a line."""
         low, high = self.costs
         places = {
             point.name: self.height * (1 - (min(point.cost.estimate, high) - low) / (high - low))

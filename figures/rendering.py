@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 LABELS: dict[str, Any] = {"labelFontSize": 11}
-"""Size of the labels of axes and legends, in CSS pixels; Vega's own 10 is too small to read on a phone."""
+"""Labels of axes and legends in CSS pixels; Vega's 10 is too small on a phone."""
 
 AXIS: dict[str, Any] = {
     "gridColor": LIGHT.faint,
@@ -32,21 +32,17 @@ AXIS: dict[str, Any] = {
     **LABELS,
 }
 LEGEND: dict[str, Any] = {"orient": "bottom", "title": None, "labelColor": LIGHT.ink, **LABELS}
-"""Looks of axes and legends of the figures of documents."""
 
 CLIP = re.compile(r"(?<=\bid=\"clip)\d+(?=\")|(?<=url\(#clip)\d+(?=\))")
 """Numbers of clip paths, which Vega counts over all drawings of a process."""
 
 PLACES = re.compile(r'\s(?:d|transform|[xy][12]?)="[^"]*"')
 LONG = re.compile(r"-?\d+\.\d{3,}(?![\de])")
-"""Coordinates of a drawing, and those with more decimal places than a screen shows:
-a hundredth of a pixel is enough."""
+"""Coordinates, and those with more decimal places than a hundredth of a pixel."""
 
 SIDES = {side: re.compile(rf'<svg[^>]* {side}="([\d.]+)"') for side in ("width", "height")}
-"""Width and height of a drawing in CSS pixels."""
 
 COLOURS = 128
-"""Colours of a PNG."""
 
 Scheme = Literal["light", "dark"]
 SCHEMES: dict[Scheme, Theme] = {"light": LIGHT, "dark": DARK}
@@ -58,11 +54,11 @@ UNPAINTED = re.compile(
     r'<path class="(?:back|fore)ground" aria-hidden="true" d="[^"]*"(?: '
     r'pointer-events="none")?(?: display="none")?/>'
 )
-"""Paths of Vega's groups that have neither a colour nor a line."""
+"""Paths of Vega's groups without colour or line."""
 
 TEXTS = re.compile(r'<text [^>]*font-size="([\d.]+)px"[^>]*>.*?</text>')
 LETTERS = re.compile(r"<(text|tspan)((?: [^<>]*)?)>([^<]+)</")
-"""Texts with the size of their letters, and each of their lines."""
+"""Texts with their size, and their lines."""
 
 TAG = re.compile(r"<[a-z][^<>]*>")
 
@@ -70,16 +66,14 @@ NOT_DRAWN = re.compile(
     r' (?:aria-[a-z]+|role|class|pointer-events)="[^"]*"| (?:opacity|stroke-width)="1"| (?:x2|y2)="0"| '
     r'font-weight="normal"| transform="translate\(0,0\)"'
 )
-"""Attributes by which Vega describes marks and axes to programs,
-and those that say what holds without them."""
+"""Attributes that describe marks to programs, and those that say what holds without them."""
 
 INHERITED = ("fill", "stroke", "stroke-dasharray", "stroke-width", "font-size", "font-weight", "text-anchor")
-"""Attributes that the parts of a group have from it unless they have their own (SVG 2, section 6.2)."""
+"""Attributes that parts have from their group unless they have their own (SVG 2, section 6.2)."""
 
 
 def svg(chart: alt.TopLevelMixin | str, scheme: Scheme = "light") -> str:
-    """Render a chart, or its Vega-Lite, as self-contained SVG on no ground; the same chart gives the same
-    bytes."""
+    """Render a chart as self-contained SVG on no ground, the same bytes for the same chart."""
     drawn: str = vl_convert.vegalite_to_svg(vega_lite(chart, scheme), allowed_base_urls=[])
     # Each text names its font; said once for all, it makes the drawing a seventh smaller.
     family = f' font-family="{FONT}"'
@@ -90,7 +84,7 @@ def svg(chart: alt.TopLevelMixin | str, scheme: Scheme = "light") -> str:
 
 
 def page_svg(chart: alt.TopLevelMixin | str) -> str:
-    """Render a chart for a page or a file to take: in half its size, and with the widths of its texts."""
+    """Render a chart for a page: in half its size, with the widths of its texts."""
     return bare(with_widths(svg(chart)))
 
 
@@ -131,8 +125,7 @@ def bare(drawing: str) -> str:
 
 
 def _simplify(group: ET.Element) -> None:
-    """Leave out empty groups, put the parts of groups that say nothing in their place,
-    and say once what all parts share."""
+    """Leave out empty groups, unwrap those that say nothing, and say once what parts share."""
     parts: list[ET.Element] = []
     for part in list(group):
         _simplify(part)
@@ -153,7 +146,7 @@ def _simplify(group: ET.Element) -> None:
 
 
 def pair_colours() -> list[tuple[str, str]]:
-    """Return pairs of figure colours: on light ground, and its replacement on dark ground."""
+    """Return the colours on light ground, with those on dark."""
     pairs = {LIGHT.ink: DARK.ink, LIGHT.faint: DARK.faint, LIGHT.background: DARK.background}
     pairs |= {colour: DARK.palette[measure] for measure, colour in LIGHT.palette.items()}
     return sorted(pairs.items())
@@ -180,15 +173,12 @@ def for_both_schemes(drawing: str) -> str:
 
 
 def png(chart: alt.TopLevelMixin | str, *, width: int, scheme: Scheme = "light") -> bytes:
-    """Render a chart, or its Vega-Lite, as PNG of `width` pixels across, on the ground of the scheme."""
+    """Render a chart as PNG of `width` pixels, on the ground of the scheme."""
     return rasterise(svg(chart, scheme), width=width, scheme=scheme)
 
 
 def rasterise(drawing: str, *, width: int, scheme: Scheme = "light") -> bytes:
-    """Return a drawing as PNG of `width` pixels across, on the ground of the scheme.
-
-    The picture has a palette of few colours, with which it is less than half as large.
-    """
+    """Return a drawing as PNG; few colours make it less than half as large."""
     scale = width / float(SIDES["width"].findall(drawing)[0])
     drawn: bytes = vl_convert.svg_to_png(drawing, scale=scale)
     with Image.open(io.BytesIO(drawn)) as opened:
@@ -215,9 +205,9 @@ def fit_slide(drawing: str, width: int, height: int) -> str:
 
 
 def vega_lite(chart: alt.TopLevelMixin | str, scheme: Scheme = "light") -> str:
-    """Return the Vega-Lite of a chart with its data and the colours of a scheme, as a file.
+    """Return the Vega-Lite of a chart as a file.
 
-    Altair's check of it takes a fifth of a report's time, and the tests make it.
+    Altair's check takes a fifth of a report's time; the tests make it.
     """
     if isinstance(chart, str):
         text = chart

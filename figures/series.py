@@ -14,7 +14,7 @@ from figures.theme import Look
 from releases.formatting import quantity
 
 MARKED = 24
-"""Most joined values of a name that have marks: more would cover their line."""
+"""Most joined values that have marks: more would cover their line."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,12 +22,11 @@ class YearValue:
     """A value at a time, with its interval if it is known."""
 
     at: float
-    """In years, as 2025.6."""
+    """Years, as 2025.6."""
     value: float
     lower: float | None = None
     upper: float | None = None
     label: str = ""
-    """What the value is of, as the list of sites."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,7 +36,7 @@ class YearSeries:
     name: str
     points: Sequence[YearValue]
     is_joined: bool = True
-    """True if a line leads from each to the next: only values of the same things are joined."""
+    """True for values of the same things, which a line joins."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,7 +47,7 @@ class SlopeLine:
     before: float
     after: float
     is_clear: bool = True
-    """False if the interval of the difference holds zero; the line is then dashed."""
+    """False, and dashed, if the difference's interval holds zero."""
 
 
 def over_time(
@@ -59,10 +58,9 @@ def over_time(
     domain: tuple[float, float] | None = None,
     height: float | None = None,
 ) -> AltairChart:
-    """Draw series over years, each named at its end; `domain` has the ends of the upright axis.
+    """Draw series over years, named at their ends; `domain` is the upright axis's.
 
-    Series of one name are pieces of one, between which nothing is joined. Joined values have marks unless
-    there are more than MARKED of the name.
+    Series of one name are pieces of one, between which nothing is joined.
     """
     height = height or (240 if frame.is_narrow else 340)
     values = [
@@ -129,8 +127,7 @@ def slope(
     domain: tuple[float, float] | None = None,
     height: float | None = None,
 ) -> AltairChart:
-    """Draw the same things then and now: a line for each from `before` to `after`, with its values at both
-    ends and its name at the right; `domain` has the ends of the upright axis."""
+    """Draw a line for each from `before` to `after`, with values at both ends and its name at the right."""
     height = height or (280 if frame.is_narrow else 380)
     ends = [end for change in changes for end in (change.before, change.after)]
     gap = 0.08 * (max(ends) - min(ends) or 1.0)
@@ -165,12 +162,10 @@ def slope(
 
 
 def _lines(words: str, frame: Frame) -> list[str]:
-    """Return a name beside a plot in lines: of a third of the picture on a phone."""
     return wrap(words, 0.34 * frame.width if frame.is_narrow else frame.width, TEXT, is_bold=True)
 
 
 def _room(words: Iterable[str], frame: Frame) -> float:
-    """Return the room for names beside a plot."""
     lines = [line for each in words for line in _lines(each, frame)]
     return 14 + max(text_width(line, TEXT, is_bold=True) for line in lines)
 
@@ -185,7 +180,7 @@ def name_ends(
     height: float,
     is_left: bool = False,
 ) -> list[alt.Chart]:
-    """Return the words of series at the ends of their lines, beside the plot, none over another."""
+    """Return words at the ends of lines, none over another."""
     low, high = domain
     places = {name: height * (high - value) / (high - low) for name, value in ends.items()}
     ordered = sorted(places, key=lambda name: places[name])

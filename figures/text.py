@@ -33,14 +33,13 @@ WIDTHS = {
 """Advance widths of Arial, Helvetica and Liberation Sans, in thousandths of the size of the letters."""
 
 WIDEST = 1000
-"""Width of a character that is not in the list."""
 
 BOLDER = frozenset("bcdfghijklmnopqrstuvwxyABJKL:;!?")
 BOLD_MORE = 55
-"""Characters that are wider in bold, and by how much, in thousandths of the size of the letters."""
+"""Characters wider in bold, and by how much, in thousandths of the size."""
 
 LEADING = 1.28
-"""Height of a line, as a multiple of the size of its letters."""
+"""Height of a line over the size of its letters."""
 
 
 def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
@@ -106,6 +105,5 @@ def _middles(
 
 
 def _start(group: tuple[float, int, float], within: float) -> float:
-    """Return where a group of labels begins."""
     total, count, size = group
     return max(0.0, min(total / count, within - size))

@@ -34,7 +34,6 @@ class Curve:
     label: str
     dash: tuple[int, ...]
     light: str
-    """Colour on light ground."""
     dark: str
 
 
@@ -96,4 +95,3 @@ LOOKS = tuple(
         strict=True,
     )
 )
-"""Looks of series that are of no measure, in their order."""

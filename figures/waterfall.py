@@ -22,11 +22,11 @@ PHASES = {
     ONE_BURST: LIGHT.palette["responses_iw_limited"],
     SEVERAL_BURSTS: LIGHT.palette["responses"],
 }
-"""Phases of a response in their order, with their colours on light ground: of what it received, the first
-flight and what came later, or else in how many bursts it came."""
+"""Phases in order, with colours on light ground: of what was received, the first flight and the rest, or
+in how many bursts it came.
+"""
 
 ROW, LABELLED_ROW = 9, 30
-"""Heights of a row, and of one whose label stands above its bar."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,13 +34,11 @@ class WaterfallRow:
     """A row of a waterfall."""
 
     title: str
-    """What a pointer at the row is told."""
     spans: Mapping[str, tuple[float, float]]
-    """Start and end of each of PHASES in ms from the start of the load."""
+    """Start and end of PHASES in ms from the load's start."""
     label: str = ""
-    """Stands above the bar; empty for rows without labels."""
     is_sent_again: bool = False
-    """True if a segment was sent again; the row's end has a mark."""
+    """True if a segment was sent again, which a mark shows."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,14 +46,14 @@ class WaterfallLoad:
     """A load of a page."""
 
     name: str
-    """Heading of its plot, as "IW 10: 2.31 s"; empty for a load alone."""
+    """As "IW 10: 2.31 s"; empty for a load alone."""
     responses: Sequence[WaterfallRow]
     events: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    """Times of events of the page in ms, which have an upright line, by name."""
+    """Events of the page in ms, upright lines, by name."""
 
 
 def waterfalls(frame: Frame, loads: Sequence[WaterfallLoad]) -> AltairChart:
-    """Draw loads below each other over one axis of time, so that what one saves is seen as a distance."""
+    """Draw loads below each other over one axis of time."""
     is_labelled = any(response.label for load in loads for response in load.responses)
     row = LABELLED_ROW if is_labelled else ROW
     head = LEADING * TEXT + 8

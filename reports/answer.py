@@ -44,7 +44,6 @@ class KeyNumber:
     lower: float | None = None
     upper: float | None = None
     limit: float | None = None
-    """Bound that the value is held against."""
     note: str = ""
 
 
@@ -69,7 +68,6 @@ class Answer:
     """What a server should do, in one sentence, the verdict's; what fits where no loads tell of larger first
     flights."""
     policy: str | None
-    """The recommended policy; None without an answer."""
     sentences: tuple[str, ...]
     """What follows the headline: for whom it differs by round trip, and how sure it is, in words."""
     confidence: Confidence
@@ -85,7 +83,7 @@ def answer_of(
     fits: KeyNumber,
     command: str,
 ) -> Answer:
-    """Return the answer by a verdict; None without a replay. `command` would load more."""
+    """Return the answer by a verdict, if any; `command` would load more."""
     first_line = illustrative_sentence(illustrative_because) if illustrative_because else None
     if verdict is None:
         return Answer(
@@ -123,12 +121,10 @@ def answer_of(
 
 
 def _what_fits(fits: KeyNumber) -> str | None:
-    """Return how much fits, as a sentence; None if it is unknown."""
     return None if fits.value is None else f"{quantity(fits.value, fits.unit, 2)} {fits.label}."
 
 
 def illustrative_sentence(because: Sequence[str]) -> str:
-    """State what stands before illustrative numbers."""
     return f"These numbers are illustrative, and no evidence about the live web: {'; '.join(because)}."
 
 
@@ -160,14 +156,14 @@ def _numbers(verdict: Verdict) -> Iterator[KeyNumber]:
 
 
 FITTING = {"first_flights": "first flights", "responses": "responses"}
-"""Measures whose share that fits is one of the numbers, by name: the second where the first is unknown."""
+"""Measures whose share that fits is a number: the second where the first is unknown."""
 
 
 def fits_number(measures: Sequence[Measure], *, iw: int) -> KeyNumber:
-    """Return the share of first flights that fit into a window, or of responses, and labelled so,
-    where most first flights are of unknown size.
+    """Return the share of first flights that fit into a window, or of responses where most of those are
+    unknown.
 
-    `measures` are those of report.json's `sizes`. Unknown, with the counts, where most sizes of both are.
+    `measures` are those of report.json's `sizes`.
     """
     by_id = {measure["id"]: measure for measure in measures}
     stated = next((name for name in FITTING if by_id[name]["is_stated"]), None)

@@ -27,7 +27,6 @@ from storage.report_versions import Publication
 from verdict.verdict import Verdict
 
 FORMAT_VERSION = 3
-"""Format of report.json."""
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -38,10 +37,9 @@ CLOSED = (
 """Shapes that have no other fields than the declared ones."""
 
 OF_A_VERSION = ("publication", "citation", "redo")
-"""Fields of the content that have the version's number, date and reason."""
 
 DIGITS = 6
-"""Significant digits of a number, few enough to be the same with any linear algebra library."""
+"""Significant digits, the same with any linear algebra library."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,15 +194,12 @@ class Report:
 
     @property
     def licence(self) -> str:
-        """What is licensed, and how."""
         return licence_text(self.release.licence, is_recorded=self.recorded_pages is not None)
 
     def figures(self) -> Iterator[Figure]:
-        """Yield every figure in its order."""
         return (figure for section in self.sections for figure in section.figures)
 
     def tables(self) -> Iterator[Table]:
-        """Yield every table in its order."""
         return (table for section in self.sections for table in section.tables)
 
 
@@ -223,15 +218,14 @@ _ADAPTERS: dict[type[Report], TypeAdapter[Any]] = {}
 
 
 def _adapter(kind: type[Content]) -> TypeAdapter[Content]:
-    """Return the reader of a type, which takes a tenth of a second to make."""
+    """Return the reader of a type, made in a tenth of a second."""
     if kind not in _ADAPTERS:
         _ADAPTERS[kind] = TypeAdapter(kind)
     return _ADAPTERS[kind]
 
 
 def parse_content(kind: type[Content], content: Mapping[str, Any]) -> Content:
-    """Return the content of a report.json as `kind`, every text of it visible; ReportError if it is of
-    another format."""
+    """Return a report.json as `kind`, every text of it visible; ReportError if it is of another format."""
     try:
         return _adapter(kind).validate_python(_visible(content))
     except ValidationError as exc:
@@ -240,8 +234,7 @@ def parse_content(kind: type[Content], content: Mapping[str, Any]) -> Content:
 
 
 def read_published(path: Path) -> Published:
-    """Return the content of a report.json, every text of it visible; OSError, or ReportError if it is of
-    another format."""
+    """Return a report.json, every text of it visible; OSError or ReportError."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as exc:
@@ -258,8 +251,9 @@ def _visible(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of report.json: every declared field is there, but for those of a replay's
-    provenance, and answers, sections, tables and figures have no other."""
+    """Return the JSON Schema of report.json, with every declared field but for those of a replay's
+    provenance.
+    """
     document = _adapter(Published).json_schema(mode="serialization")
     for name, shape in {"": document, **document["$defs"]}.items():
         if "properties" in shape and name not in ("ProvenanceFacts", "KernelFacts", "CheckFacts"):
@@ -270,8 +264,7 @@ def schema() -> dict[str, Any]:
 
 
 def round_floats(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
-    """Return `value` with each float rounded to DIGITS significant digits, tuples as lists, and an end
-    without bound as null."""
+    """Return floats with DIGITS significant digits, tuples as lists, and an end without bound as null."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
@@ -284,14 +277,12 @@ def round_floats(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
 
 
 def canonical(content: Mapping[str, Any]) -> str:
-    """Return JSON text that has the same bytes for the same content, without spaces,
-    which would nearly double it."""
+    """Return JSON text of the same bytes for the same content."""
     compact = json.dumps(content, separators=(",", ":"), sort_keys=True, ensure_ascii=False, allow_nan=False)
     return compact + "\n"
 
 
 def content_digest(content: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of the canonical JSON of a report's content without what differs
-    in every version (OF_A_VERSION)."""
+    """Return the SHA-256 of a report's canonical content without OF_A_VERSION."""
     rest = {name: value for name, value in content.items() if name not in OF_A_VERSION}
     return hashlib.sha256(canonical(rest).encode()).hexdigest()

@@ -13,21 +13,17 @@ class Reference:
     """An entry of a list of references, complete, so that nothing is fetched."""
 
     anchor: str
-    """Name in texts, in brackets."""
     title: str
     authors: tuple[tuple[str, str], ...]
     """Initials and surnames; a body has no initials."""
     date: Mapping[str, str]
-    """The year, and the month if it is known; empty if neither is."""
+    """Year, and month if known."""
     target: str = ""
     series: tuple[tuple[str, str], ...] = ()
-    """Series or kinds of number, each with the number."""
     content: str = ""
-    """Where else it stands, as a journal with volume and number."""
 
 
 def rfc(number: int, title: str, *authors: tuple[str, str], month: str, year: int) -> Reference:
-    """Return an RFC as a reference."""
     return Reference(
         anchor=f"RFC{number}",
         title=title,
@@ -41,7 +37,6 @@ def rfc(number: int, title: str, *authors: tuple[str, str], month: str, year: in
 def internet_draft(
     anchor: str, name: str, title: str, *authors: tuple[str, str], month: str, year: int
 ) -> Reference:
-    """Return an Internet-Draft of a version as a reference."""
     return Reference(
         anchor=anchor,
         title=title,
@@ -55,7 +50,6 @@ def internet_draft(
 def paper(
     anchor: str, title: str, *authors: tuple[str, str], month: str, year: int, doi: str, content: str
 ) -> Reference:
-    """Return a paper as a reference."""
     return Reference(
         anchor=anchor,
         title=title,
@@ -68,7 +62,6 @@ def paper(
 
 
 def page(anchor: str, title: str, author: str, *, date: Mapping[str, str], target: str) -> Reference:
-    """Return a page on the web as a reference."""
     return Reference(anchor=anchor, title=title, authors=(("", author),), date=date, target=target)
 
 
@@ -207,11 +200,10 @@ REFERENCES = (
         target="https://github.com/cloudflare/quiche/pull/1588",
     ),
 )  # fmt: skip
-"""Everything that reports cite."""
 
 
 def cited(*texts: str) -> tuple[Reference, ...]:
-    """Return what texts cite, in the order of their names.
+    """Return what texts cite, by name.
 
     >>> [reference.anchor for reference in cited("ten [RFC6928], paced [PACING] as in [RFC6928]")]
     ['PACING', 'RFC6928']
@@ -238,7 +230,7 @@ def parts_of(text: str, references: Mapping[str, Reference]) -> Iterator[tuple[s
 
 
 def reference_text(reference: Reference) -> str:
-    """Return a reference as a line of a list, without its name and address.
+    """Return a reference as a line, without name and address.
 
     >>> print(reference_text(cited("[RAPID-START]")[0]))
     K. Oku: Rapid Startup of Congestion Control. draft-kazuho-ccwg-rapid-start-02, March 2026.

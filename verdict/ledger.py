@@ -36,7 +36,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerRow:
-    """A change of net benefit by another price, time, threshold or input."""
+    """The change of a policy's net benefit by another price, time, threshold or input."""
 
     # Stable: written into every verdict.
     id: str

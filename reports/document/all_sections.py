@@ -32,16 +32,15 @@ from verdict.verdict import Verdict
 LABELS = {measure: curve.label for measure, curve in CURVES.items()}
 
 DRAWN = ("responses", "responses_iw_limited", "first_flights", "pages")
-"""Measures of the first figure."""
 
 MARKED = (3, RULE.incumbent.window)
-"""Windows that figures of sizes mark, beside that of the policy that a reader asks about."""
+"""Windows that figures of sizes mark, beside the asked policy's."""
 
 
 def sections_of(
     inputs: ReportInputs, counted: SizeCounts, *, servers: ServersFacts | None, verdict: Verdict | None
 ) -> Iterator[Section]:
-    """Yield the sections. `servers` is what captured packets tell, `verdict` that of verdict.json."""
+    """Yield the sections of what captured packets and verdict.json tell."""
     query = f"firstflight report build --year {inputs.year} --crawl {inputs.release.manifest.crawl}"
     pages = source_of(inputs)
     yield state_origin(sizes_section(inputs, counted, servers=servers, verdict=verdict), source=pages)
@@ -64,7 +63,6 @@ def sections_of(
 def sizes_section(
     inputs: ReportInputs, counted: SizeCounts, *, servers: ServersFacts | None, verdict: Verdict | None
 ) -> Section:
-    """State what fits: by size, by kind, against 2010, over the years, and what servers send."""
     release, sizes, cdfs = inputs.release, counted.content, counted.cdfs
     mss, iw = sizes["mss_bytes"], RULE.incumbent.window
     asked = asked_candidate(verdict)
@@ -96,7 +94,7 @@ def sizes_section(
 
 
 def incomplete(sizes: Sizes) -> str:
-    """Return a sentence on responses that are counted apart; empty if there are none."""
+    """Return a sentence on responses that are counted apart."""
     unfinished = sizes["incomplete_responses"]
     if not unfinished["count"]:
         return ""
@@ -107,7 +105,7 @@ def incomplete(sizes: Sizes) -> str:
 
 
 def fuller(inputs: ReportInputs, sizes: Sizes, sections: Sequence[Section]) -> str:
-    """State what a fuller release or replay would add, in one sentence; empty if nothing is missing."""
+    """State what a fuller release or replay would add; empty if nothing is missing."""
     is_replayed = inputs.replay is not None
     shown = {figure.id for section in sections for figure in section.figures}
     stated = {measure["id"] for measure in sizes["measures"] if measure["is_stated"]}
@@ -127,7 +125,6 @@ def fuller(inputs: ReportInputs, sizes: Sizes, sections: Sequence[Section]) -> s
 
 
 def source_of(inputs: ReportInputs) -> str:
-    """Return release, recorder and licence, as figures name them."""
     release = inputs.release
     origin = (release.recording or {}).get("source")
     recorder = f"; pages recorded by others: {apart(re.split('[,;] ', str(origin))[0])}" if origin else ""
@@ -135,18 +132,16 @@ def source_of(inputs: ReportInputs) -> str:
 
 
 def licence_of(inputs: ReportInputs) -> str:
-    """Return the licence of the report's release, in words."""
     manifest = inputs.release.manifest
     return licence_text(manifest.licence, is_recorded=is_recorded(manifest.crawl.kind))
 
 
 def drawn_measures(cdfs: Mapping[str, Cdf]) -> list[str]:
-    """Return measures of the first figure of which most sizes are known."""
     return [measure for measure in DRAWN if cdfs[measure].is_stated]
 
 
 def curves_of(cdfs: Mapping[str, Cdf], sizes: Sizes) -> list[Row]:
-    """Return points of the curves of the first figure, exact at every window."""
+    """Return points of the first figure's curves, exact at every window."""
     thresholds = [iw * sizes["mss_bytes"] for iw in sizes["windows"]]
     return [
         point

@@ -10,9 +10,9 @@ from reports.sections.shape import Column, Figure, Row
 
 
 def draw_figure(figure: Figure, *, width: int, note: str = "") -> AltairChart | None:
-    """Draw a figure of dots or curves `width` pixels wide; None if none of its values is known.
+    """Draw a figure of dots or curves; None without a known value.
 
-    `note` is part of the picture, so that copies have it too.
+    `note` is part of the picture, so that copies have it.
     """
     frame = Frame(title=figure.title, subtitle=figure.caption, source=figure.source, note=note, width=width)
     lines = [Upright(value=line.value, label=line.label) for line in figure.lines]
@@ -35,7 +35,6 @@ def draw_figure(figure: Figure, *, width: int, note: str = "") -> AltairChart | 
 
 
 def _distributions(figure: Figure) -> list[CdfSeries]:
-    """Return the curves of a figure whose shares are known, with their bands."""
     names = dict.fromkeys(_series(figure, row) for row in figure.rows)
     drawn = (
         CdfSeries(
@@ -57,7 +56,7 @@ def _distributions(figure: Figure) -> list[CdfSeries]:
 
 
 def _estimates(figure: Figure) -> list[EstimateRow]:
-    """Return the estimates of a figure that are known; an interval of which an end is unknown is left out."""
+    """Return the known estimates; an interval without an end is left out."""
     estimates = []
     for row in figure.rows:
         value = row.get(figure.x)
@@ -76,5 +75,4 @@ def _series(figure: Figure, row: Row) -> Any:  # noqa: ANN401  # a cell has any 
 
 
 def column_of(figure: Figure, name: str) -> Column:
-    """Return a figure's column by its id."""
     return next(column for column in figure.columns if column.id == name)

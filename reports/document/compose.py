@@ -44,12 +44,10 @@ from verdict.verdict import Verdict
 from verdict.verdict_file import to_data
 
 READ = ("answer", "sections", "limits", "fuller", "method", "glossary")
-"""Parts of the content that the report's forms print as they are."""
 
 
 def compose(inputs: ReportInputs) -> dict[str, Any]:
-    """Return the content of report.json without the fields OF_A_VERSION, ready for JSON: it depends on the
-    inputs and the code alone."""
+    """Return the content of report.json without OF_A_VERSION, by the inputs and the code alone."""
     release, because = inputs.release, illustrative_because(inputs)
     windows = {*WINDOWS, *(policy.window for policy in RULE.candidates if policy.sending == AT_ONCE)}
     counted = size_section(release, windows=sorted(windows))
@@ -102,7 +100,6 @@ def compose(inputs: ReportInputs) -> dict[str, Any]:
 def publish_content(
     composed: Mapping[str, Any], publication: Publication, release: Release
 ) -> dict[str, Any]:
-    """Return the content of report.json: that of `compose` with the fields OF_A_VERSION."""
     return {
         **composed,
         "redo": [*composed["redo"][:-1], composed["redo"][-1] + publishing_options(publication)],
@@ -112,7 +109,7 @@ def publish_content(
 
 
 def verdict_of_inputs(inputs: ReportInputs) -> Verdict | None:
-    """Return the verdict of the replay; None without one. That of illustrative inputs is marked."""
+    """Return the verdict of the replay; that of illustrative inputs is marked."""
     if inputs.replay is None:
         return None
     mark = illustrative_mark(inputs)
@@ -122,10 +119,7 @@ def verdict_of_inputs(inputs: ReportInputs) -> Verdict | None:
 
 
 def recorded_facts(release: Release) -> RecordedFacts | None:
-    """State whence recorded pages are, what was inferred of them, and what they cannot tell.
-
-    None for a crawl of ours.
-    """
+    """State whence recorded pages are, what was inferred, and what they cannot tell."""
     stated = release.recording
     if stated is None:
         return None
@@ -133,14 +127,12 @@ def recorded_facts(release: Release) -> RecordedFacts | None:
 
 
 def reported_release(release: Release) -> ReportedRelease:
-    """Return the release's manifest without the sums of its files, and its checksum."""
     manifest = release.manifest
     facts = {field.name: getattr(manifest, field.name) for field in dataclasses.fields(ReleaseFacts)}
     return ReportedRelease(**facts, crawl=str(release.crawl), sha256=release.checksum)
 
 
 def crawl_facts(release: Release) -> CrawlFacts:
-    """Return the crawl's provenance and its number of final visits by outcome."""
     (row,) = pq.ParquetFile(release.file("crawl")).read().to_pylist()
     visits = pq.ParquetFile(release.file("visit")).read(columns=["is_final", "outcome"]).to_pylist()
     outcomes = sorted(visit["outcome"] for visit in visits if visit["is_final"])
@@ -155,7 +147,6 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  # a value of a table
 
 
 def replay_facts(replay: Replay) -> ReplayFacts:
-    """Return the extent of a replay and everything that its loads depend on."""
     evidence = replay.replayed.pages.looks[-1].evidence
     return {
         "name": replay.name,
@@ -170,8 +161,7 @@ def replay_facts(replay: Replay) -> ReplayFacts:
 
 
 def citation(report: Report, publication: Publication, release: Release) -> CitationFacts:
-    """Return the citation's parts, its line and its BibTeX entry,
-    which of an illustrative report is a comment that says why not."""
+    """Return the citation, whose BibTeX says of an illustrative report why there is none."""
     manifest = release.manifest
     title = f"First flights in {report.year}: how much of the web fits into the initial window"
     qualified = f"{title} ({report.marks})" if report.marks else title
@@ -206,8 +196,7 @@ def citation(report: Report, publication: Publication, release: Release) -> Cita
 
 
 def dirty_limit(replay: Replay | None) -> list[str]:
-    """Return the limit that some loads were made by code that nobody can fetch; nothing without such
-    loads."""
+    """Return the limit that loads were made by code that nobody can fetch, if any were."""
     if replay is None or not any(map(is_dirty, replay.provenance["commits"])):
         return []
     return [
@@ -217,7 +206,7 @@ def dirty_limit(replay: Replay | None) -> list[str]:
 
 
 def list_limit(release: Release) -> list[str]:
-    """Return the limit that the list of sites is older than the crawl; nothing if it is not."""
+    """Return the limit that the list is older than the crawl, if it is."""
     month = release.manifest.old_list_month
     if month is None:
         return []
@@ -228,7 +217,7 @@ def list_limit(release: Release) -> list[str]:
 
 
 def months_limit(months: Sequence[str], month: str) -> str:
-    """State what one month of a year cannot tell; `months` are those of the year that have a release.
+    """State what one month of a year cannot tell; `months` have a release.
 
     >>> months_limit(["2026-10", "2026-11"], "2026-11")[:88]
     'The sizes are of one month, 2026-11. 10 months of 2026 have no release of the same kind '

@@ -10,7 +10,6 @@ from schema.recorded import is_recorded
 
 
 def illustrative_because(inputs: ReportInputs) -> list[str]:
-    """Return every reason; empty if the report is evidence."""
     crawl = inputs.release.manifest.crawl
     because = []
     if is_bundled(inputs):
@@ -23,20 +22,18 @@ def illustrative_because(inputs: ReportInputs) -> list[str]:
 
 
 def is_bundled(inputs: ReportInputs) -> bool:
-    """Return whether the pages are those of the bundled web."""
     kind = inputs.release.manifest.crawl.kind
     return kind != "web" and not is_recorded(kind)
 
 
 def illustrative_mark(inputs: ReportInputs) -> str:
-    """Return what stands before the answer of an illustrative report; empty if the report is evidence."""
+    """Return what stands before an illustrative answer."""
     if is_bundled(inputs):
         return "By the bundled pages, illustrative"
     return "Illustrative" if illustrative_because(inputs) else ""
 
 
 def limits_sentence(recording: RecordedFacts, *, vantage: str) -> str:
-    """Return the number, source and day of the pages, who loaded them and whence, and what was rebuilt."""
     source, day = re.split("[,;] ", recording["source"])[0], recording["recorded"].partition(",")[0]
     when = f"from {day}" if " to " in day else f"on one day, {day},"
     whence = "through a VPN" if "vpn" in vantage.split("-") else f"from the vantage {vantage}"

@@ -18,7 +18,6 @@ OWN_TERMS = {
     "pp": "percentage points of the payload",
     "pairs of loads": "loads of a page over the same network, one at ten segments and one by another policy",
 }
-"""Terms of reports alone."""
 
 LIMITS: tuple[str, ...] = (
     "Lists: home pages, each loaded once with a cold cache; other pages may differ by more than intervals "
@@ -33,7 +32,6 @@ LIMITS: tuple[str, ...] = (
 
 
 def method_of(mss_bytes: int, rule: Rule | None) -> list[str]:
-    """Return the method in a few paragraphs; without a replay, that of sizes alone."""
     paragraphs = [
         "Sizes. A browser loads the home page of each site once, and its log, or somebody else\u2019s "
         "recording, gives the size of every response inside TLS: headers, framing and encoded body. A "
@@ -84,7 +82,6 @@ def method_of(mss_bytes: int, rule: Rule | None) -> list[str]:
 
 
 def glossary_of(*parts: Any) -> dict[str, str]:  # noqa: ANN401  # parts of a report have any shape
-    """Return the terms that parts of a report use, with their meanings."""
     text = json.dumps(parts, ensure_ascii=False)
     glossary = read_glossary()
     every = {**{term: glossary[term] for term in TERMS}, **OWN_TERMS}
@@ -92,14 +89,13 @@ def glossary_of(*parts: Any) -> dict[str, str]:  # noqa: ANN401  # parts of a re
 
 
 def read_glossary() -> dict[str, str]:
-    """Return the terms of docs/glossary.md with their meanings."""
     page = importlib.resources.files("docs").joinpath("glossary.md").read_text(encoding="utf-8")
     rows = (line.strip("|").split("|") for line in page.splitlines() if line.startswith("|"))
     return {term.strip(): meaning.strip() for term, meaning in rows}
 
 
 def pattern_of(term: str) -> re.Pattern[str]:
-    """State what a term looks like in a text.
+    """Return what a term looks like in a text.
 
     >>> pattern_of("initial window (IW)").search("two initial windows")[0], pattern_of("pp").search("happy")
     ('initial windows', None)

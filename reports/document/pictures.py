@@ -20,10 +20,9 @@ from reports.sections.shape import Column, Figure, Row, is_less, is_told
 from reports.sections.verdict import policy_name
 
 ASKED = 10
-"""Window of the first question, in segments."""
 
 SINCE = "2019"
-"""Year with which the same sites are compared, if a report has it."""
+"""Year with which the same sites are compared."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +36,9 @@ class Picture:
 
 
 def draw_pictures(report: Published, *, width: int = DESK) -> list[Picture]:
-    """Draw what the report has the data of: how much does not fit, what a larger window saves by the client's
-    distance, the same sites then and now, and the responses of 2010 by which ten segments were chosen."""
+    """Draw how much does not fit, what a larger window saves by distance, the same sites then and now, and
+    2010's responses.
+    """
     figures = {figure.id: figure for figure in report.figures()}
     tables = {table.id: table.rows for table in report.tables()}
     drawn: list[Picture] = []
@@ -55,7 +55,6 @@ def draw_pictures(report: Published, *, width: int = DESK) -> list[Picture]:
 
 
 def _not_fitting(figure: Figure, report: Published, width: int) -> Iterator[Picture]:
-    """Yield the CDF of all responses, with the share beyond ten segments as its title."""
     window = next((line.value for line in figure.lines if line.label == f"IW {ASKED}"), None)
     first = figure.rows[0][figure.series] if figure.series and figure.rows else None
     rows = [row for row in figure.rows if figure.series and row[figure.series] == first]
@@ -76,7 +75,6 @@ def _not_fitting(figure: Figure, report: Published, width: int) -> Iterator[Pict
 
 
 def _by_distance(report: Published, width: int) -> Iterator[Picture]:
-    """Yield what the asked policy, for all, saves of page time by the longest handshake of a page."""
     verdict = report.verdict
     table = next((table for table in report.tables() if table.id == "round-trips"), None)
     if verdict is None or verdict.asked is None or table is None:
@@ -121,7 +119,6 @@ def _by_distance(report: Published, width: int) -> Iterator[Picture]:
 def _same_sites(
     rows: Sequence[Row], figure: Figure | None, report: Published, width: int
 ) -> Iterator[Picture]:
-    """Yield the share of the same sites' responses that fits into each window, then and now."""
     whole = [row for row in rows if row["responses"] == "all responses"]
     since = next((row["since"] for row in whole if row["since"].startswith(SINCE)), None)
     if since is None or figure is None:
@@ -151,6 +148,6 @@ def _same_sites(
 
 
 def _sign(rows: Sequence[Row]) -> int:
-    """Return -1 or 1 if every row's change is told and has this sign; else 0."""
+    """Return -1 or 1 if every row's change is told with this sign; else 0."""
     signs = {(1 if row["change"]["estimate"] > 0 else -1) if is_told(row["change"]) else 0 for row in rows}
     return signs.pop() if len(signs) == 1 else 0

@@ -14,14 +14,10 @@ from verdict.rule import PER_LOAD, UNITS, Rule, Unit
 from verdict.verdict import Candidate, Verdict
 
 HEIGHT, SLIDE_HEIGHT = 280, 200
-"""Height of a plot, and of one on the slide, in pixels."""
 
 
 def draw_plane(report: Report, brief: Brief, width: int, *, is_slide: bool = False) -> AltairChart:
-    """Draw the plane from the verdict of a report, a panel for each unit.
-
-    A slide has the headline as its title and the finding below; other drawings have the finding as title.
-    """
+    """Draw a panel for each unit; a slide has the headline as its title, other drawings the finding."""
     verdict = report.verdict
     frame = Frame(
         title=brief.headline if is_slide else brief.finding,
@@ -46,7 +42,7 @@ def _panels(verdict: Verdict | None) -> Iterator[PlanePanel]:
 
 
 def list_points(verdict: Verdict | None, unit: Unit) -> list[tuple[Policy, PlanePoint]]:
-    """Return the policies that are known to have a gain and a cost in a unit; the recommended is bold."""
+    """Return the policies of known gain and cost; the recommended is bold."""
     at = UNITS.index(unit)
     points = []
     for candidate in verdict.candidates if verdict else ():
@@ -72,6 +68,5 @@ def _known(candidate: Candidate, name: str) -> Interval | None:
 
 
 def _left_out(verdict: Verdict | None) -> str:
-    """Return which policies have no place in the picture, and why."""
     left_out = [policy for policy, point in list_points(verdict, PER_LOAD) if point.gain.estimate <= 0]
     return f" Not drawn, for they save no time: {', '.join(map(policy_name, left_out))}." if left_out else ""

@@ -23,8 +23,6 @@ TICKS = [10**power for power in range(-2, 5)]
 
 
 def population_figure(facts: StoredPopulation, population: CsvPopulation) -> str:
-    """Draw a population as SVG: bandwidth and round trip over the source's percentiles,
-    and one against the other."""
     networks = networks_of(population)
     drawn = (
         alt.hconcat(*(against_source(facts, networks, name) for name in PANELS), all_networks(networks))
@@ -38,7 +36,6 @@ def population_figure(facts: StoredPopulation, population: CsvPopulation) -> str
 
 
 def networks_of(population: CsvPopulation) -> list[dict[str, Any]]:
-    """Return each network's values, their cumulative shares in percent, and its part."""
     whole, slow = (dict(population.weights) for population in population.populations)
     weights = np.array([whole[profile.id] for profile in population.profiles])
     values = {
@@ -57,7 +54,6 @@ def networks_of(population: CsvPopulation) -> list[dict[str, Any]]:
 
 
 def logarithmic(name: str) -> dict[str, Any]:
-    """Return options of an axis for a quantity."""
     return {
         "title": PANELS[name],
         "scale": alt.Scale(type="log", nice=False),
@@ -68,8 +64,6 @@ def logarithmic(name: str) -> dict[str, Any]:
 def against_source(
     facts: StoredPopulation, networks: list[dict[str, Any]], name: str
 ) -> alt.LayerChart | alt.FacetChart:
-    """Return the source's percentiles of a quantity as a line, the networks at their cumulative shares as
-    points."""
     percentiles = zip(facts.percentiles["percents"], facts.percentiles[name]["source"], strict=True)
     source = [{"part": SOURCE, name: value, f"{name}_percent": percent} for percent, value in percentiles]
     x = alt.X(f"{name}:Q", **logarithmic(name))
@@ -81,7 +75,6 @@ def against_source(
 
 
 def all_networks(networks: list[dict[str, Any]]) -> alt.Chart:
-    """Return bandwidth against round trip, a point for each network."""
     drawn: alt.Chart = (
         points(networks)
         .encode(
@@ -95,11 +88,9 @@ def all_networks(networks: list[dict[str, Any]]) -> alt.Chart:
 
 
 def points(networks: list[dict[str, Any]]) -> alt.Chart:
-    """Return a mark for each network."""
     drawn: alt.Chart = alt.Chart(alt.InlineData(values=networks)).mark_point(size=14, strokeWidth=1.2)
     return drawn
 
 
 def colour() -> alt.Color:
-    """Return the colour of the parts, the same in all panels."""
     return alt.Color("part:N", scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values())))

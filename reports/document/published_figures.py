@@ -17,7 +17,7 @@ COLUMNS = 2
 WIDTH, HEIGHT = 400, 210
 
 APART: dict[str, Any] = dict.fromkeys(("color", "strokeDash", "shape", "xOffset"), "independent")
-"""Scales that panels do not share, so that each panel has its own legend."""
+"""Scales of which each panel has its own."""
 
 PUBLISHED, OURS = "published", "ours"
 HUES = ("#0066a4", "#b34f00", "#007a58", "#a8437c")
@@ -53,7 +53,7 @@ def figure(reproduction: Reproduction) -> str | None:
 
 
 def panel(name: str, rows: Sequence[ComparedValue]) -> alt.Chart | alt.LayerChart:
-    """Draw bars for a single series, lines for several series, and dots for several values at one place."""
+    """Draw bars for one series, lines for several, dots for several values at one place."""
     values = points(rows)
     xs = list(dict.fromkeys(value["x"] for value in values))
     series = list(dict.fromkeys(value["series"] for value in values))
@@ -86,12 +86,11 @@ def panel(name: str, rows: Sequence[ComparedValue]) -> alt.Chart | alt.LayerChar
 
 
 def fits(names: Sequence[str]) -> bool:
-    """Return whether the names fit side by side below the axis, at about 6 px for each character."""
+    """Return whether the names fit below the axis, at about 6 px a character."""
     return 6 * (2 + max(map(len, names))) * len(names) <= WIDTH
 
 
 def points(rows: Sequence[ComparedValue]) -> list[dict[str, Any]]:
-    """Return each value with its place and its origin, PUBLISHED or OURS."""
     return [
         {"series": row.place.series, "x": row.place.x, "y": value, "whose": whose}
         for row in rows

@@ -14,10 +14,9 @@ from verdict.replay_file import command_of
 
 
 def rebuild_commands(inputs: ReportInputs) -> list[str]:
-    """Return the command lines that make or verify the release, repeat the back-cast,
-    replay the pages and build the report.
+    """Return the commands that make or verify the release, repeat the back-cast, replay and build.
 
-    `publishing_options` gives the options that the last of them needs for a certain version.
+    `publishing_options` gives what the last needs for a version.
     """
     name, replay = inputs.release.manifest.crawl, inputs.replay
     commands = [f"firstflight verify --offline release {name}"]
@@ -36,8 +35,6 @@ def rebuild_commands(inputs: ReportInputs) -> list[str]:
 
 
 def replay_command(crawl: CrawlName, asked: Mapping[str, Any]) -> str:
-    """Return the command that replays a crawl's pages again, with what its file had in place of the
-    defaults."""
     pages = "recorded" if is_recorded(crawl.kind) else str(crawl)
     return command_of({name: value for name, value in asked.items() if name != "pages"}, pages=pages)
 
@@ -58,8 +55,9 @@ def publishing_options(publication: Publication) -> str:
 
 
 def _import_command(release: Release) -> str:
-    """Return the command that makes a release of recorded pages again;
-    FOLDER stands for pages that do not come with the code."""
+    """Return the command that makes a recorded release; FOLDER stands for pages that do not come with the
+    code.
+    """
     manifest = release.manifest
     named = manifest.list_id if manifest.list_id in SETS else "FOLDER"
     folder = "" if named == AUGUST_2025 else f" {named}"

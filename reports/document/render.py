@@ -23,7 +23,6 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 
 def render_html(report: Published, *, figures: Mapping[str, str]) -> str:
-    """Render the self-contained page. `figures` are our own SVG drawings by name."""
     drawn = {name: Markup(svg) for name, svg in figures.items()}  # noqa: S704  # drawn by us
     template = _environment().get_template("report.html.j2")
     return template.render(
@@ -38,7 +37,6 @@ def render_html(report: Published, *, figures: Mapping[str, str]) -> str:
 
 
 def render_brief(brief: Brief, *, wide: str, narrow: str) -> str:
-    """Render the brief as a self-contained page. `wide` and `narrow` are our own SVG drawings."""
     figures = {"wide": Markup(wide), "narrow": Markup(narrow)}  # noqa: S704  # drawn by us
     template = _environment().get_template("brief.html.j2")
     return template.render(brief=brief, marks=brief.marks, recolouring=pair_colours(), **figures)
@@ -75,7 +73,7 @@ def _environment() -> jinja2.Environment:
 
 
 def unbroken(value: Any) -> Any:  # noqa: ANN401  # a template prints any type
-    """Keep a number and its unit on one line; our own markup stays as it is."""
+    """Keep a number and its unit on one line."""
     return keep_unbroken(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -101,7 +99,7 @@ def _citation(reference: Reference) -> str:
 
 
 def reference_id(name: str) -> str:
-    """Return the anchor of a reference in the page's list.
+    """Return the anchor of a reference.
 
     >>> reference_id("RFC6928")
     'ref-rfc6928'
@@ -110,7 +108,6 @@ def reference_id(name: str) -> str:
 
 
 def _link_first(text: str, term: str) -> str:
-    """Return escaped text with a link around the first of a term that is not within another link."""
     parts = re.split(r"(<a .*?</a>)", text)
     for at, part in enumerate(parts):
         if match := None if part.startswith("<a ") else pattern_of(term).search(part):
@@ -120,7 +117,7 @@ def _link_first(text: str, term: str) -> str:
 
 
 def anchor(term: str) -> str:
-    """Return the anchor of a term in the glossary.
+    """Return the anchor of a term.
 
     >>> anchor("initial window (IW)")
     'term-initial-window-iw'
@@ -129,13 +126,11 @@ def anchor(term: str) -> str:
 
 
 def as_typed(value: str) -> Markup:
-    """Return the text that readers run, with its spaces as they are."""
     return escape(value)
 
 
 def css_text(value: str) -> str:
-    """Return the text for a string of a style sheet: letters, digits and plain punctuation; all else is left
-    out.
+    """Return letters, digits and plain punctuation, for a string of a style sheet.
 
     >>> css_text('IW 16 is recommended'), css_text('"} </style>')
     ('IW 16 is recommended', ' style')

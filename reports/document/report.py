@@ -30,13 +30,11 @@ from storage.sums import seal
 from verdict.rule import RULE
 
 PNG_WIDTH = 1920
-"""Width of figures and of the slide as PNG, in pixels."""
 
 SLIDE = (960, 540)
-"""Width and height of the slide, in CSS pixels."""
 
 SLIDE_DRAWING = 800
-"""Width that the slide's figure is drawn at; on the slide, it and its letters are larger."""
+"""Width that the slide's figure is drawn at, before it is enlarged."""
 
 
 def write_report(
@@ -49,10 +47,10 @@ def write_report(
     publication: Publication,
     progress: Callable[[int, int], object] = lambda _done, _total: None,
 ) -> dict[str, Any]:
-    """Write the report's files into the new folder `folder`, and return the content of report.json.
+    """Write a report into the new folder `folder`, and return the content of report.json.
 
-    `composed` is the content from `compose`, and `facts` are the manifest's from `origin`. FileExistsError if
-    the folder is there: a report is never replaced. `progress` is told of figures, drawn and in all.
+    `composed` is that of `compose`, `facts` the manifest's of `origin`. FileExistsError: a report is never
+    replaced. `progress` is told of figures, drawn and in all.
     """
     content = publish_content(composed, publication, inputs.release)
     report = parse_content(Published, content)
@@ -84,7 +82,6 @@ def write_report(
 
 
 def _write_brief(folder: Path, report: Published, brief: Brief) -> None:
-    """Write the brief as a page and as PDF, and the slide."""
     with debug_mode(False):
         wide, narrow = (page_svg(draw_plane(report, brief, width)) for width in (DESK, PHONE))
         slide = fit_slide(page_svg(draw_plane(report, brief, SLIDE_DRAWING, is_slide=True)), *SLIDE)
@@ -96,7 +93,6 @@ def _write_brief(folder: Path, report: Published, brief: Brief) -> None:
 
 
 def _write_pictures(folder: Path, report: Published) -> None:
-    """Write the pictures to take, each as SVG, PNG and Vega-Lite with its data as CSV."""
     folder.mkdir()
     with debug_mode(False):
         drawn = [(picture, vega_lite(picture.chart)) for picture in draw_pictures(report)]
@@ -113,8 +109,7 @@ def _write_pictures(folder: Path, report: Published) -> None:
 
 
 def origin(inputs: ReportInputs, *, commit: str) -> dict[str, Any]:
-    """Return the report's inputs with their checksums, the back-cast among them, and the code, kernel,
-    programs and parameters of the replay; `commit` is the version of the code."""
+    """Return the inputs with their checksums, and code, kernel, programs and parameters of the replay."""
     return {
         "kind": "report",
         "commit": commit,
@@ -135,8 +130,7 @@ def origin(inputs: ReportInputs, *, commit: str) -> dict[str, Any]:
 
 
 def _replay_origin(replay: Replay) -> dict[str, Any]:
-    """Return a replay's checksum and what its loads depend on, without its conditions, which only the
-    report's JSON has."""
+    """Return a replay's checksum and what its loads depend on, but for the conditions."""
     facts = replay_folder.origin(replay.provenance)
     parameters = dict(replay.provenance.get("parameters", {}))
     parameters.pop("conditions", None)
@@ -153,8 +147,9 @@ def _release_origin(release: Release) -> dict[str, Any]:
 
 
 def draw(report: Published, brief: Brief, width: int) -> dict[str, str]:
-    """Draw the figures of all sections, as Vega-Lite by id: in the form of a phone, of which the page has two
-    beside each other on a desk, or in that of a desk; the report's marks stand in each of its own."""
+    """Draw the figures as Vega-Lite by id, for a phone, of which a desk's page has two abreast, or for a
+    desk.
+    """
     # Altair checks a chart as a whole when it is written;
     # to check each of its parts too takes most of the time.
     with debug_mode(False):

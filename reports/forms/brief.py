@@ -33,7 +33,7 @@ TEMPLATE = Path(__file__).with_name("templates") / "brief.typ"
 STANDARD: typst.PDFStandard = "ua-1"
 
 FONTS = typst.Fonts(include_system_fonts=False, include_embedded_fonts=True)
-"""Fonts of the package alone: the machine's fonts would change the layout."""
+"""Fonts of the package: the machine's would change the layout."""
 
 QUESTION = (
     "How many segments should a server send before it hears from the browser: its initial window (IW)? "
@@ -47,7 +47,6 @@ class Number:
 
     value: str
     other: str
-    """The same in another unit."""
     label: str
     note: str
 
@@ -70,25 +69,20 @@ class Brief:
     byline: str
     marks: str
     warning: str
-    """What must be read before everything else; empty if there is nothing."""
     headline: str
     sentence: str
     how_sure: str
     numbers: tuple[Number, ...]
     finding: str
-    """Title of the figure."""
     source: str
-    """Source and licence, inside the figure."""
     tables: tuple[Short, ...]
     sure: tuple[str, ...]
-    """How sure the answer is, and why."""
     measured_on: tuple[str, ...]
     citation: str
     redo: tuple[str, ...]
 
 
 def brief_of(report: Published) -> Brief:
-    """Build the brief of a report from its content alone."""
     answer, verdict, publication, release = (
         report.answer,
         report.verdict,
@@ -156,11 +150,10 @@ SHORTENED = {
     "others": "others longer, %",
     "standing": "standing",
 }
-"""Columns of the table of policies that the brief has, with their headings."""
+"""Columns of the table of policies, with their headings."""
 
 
 def _tables(verdict: Verdict) -> Iterator[Short]:
-    """Yield the table of the candidates without intervals, and what it says by round trip."""
     yield Short(
         title="What a first flight saves and costs",
         headings=tuple(SHORTENED.values()),
@@ -188,12 +181,10 @@ def _tables(verdict: Verdict) -> Iterator[Short]:
 
 
 def _cell(value: object) -> str:
-    """Return an estimate alone, or a text."""
     return estimate(value["estimate"], None, None) if isinstance(value, Mapping) else str(value or UNKNOWN)
 
 
 def _sure(report: Published) -> Iterator[str]:
-    """State how sure the answer is and why, what the method says of 2010, and who would decide otherwise."""
     confidence, verdict = report.answer.confidence, report.verdict
     yield confidence.text
     if verdict is None:
@@ -236,8 +227,7 @@ class PdfError(Exception):
 
 
 def brief_pdf(brief: Brief, *, figure: str) -> bytes:
-    """Return the PDF of a brief; `figure` is its plane as SVG. The same brief gives the same bytes;
-    PdfError."""
+    """Return the PDF of a brief, the same bytes for the same brief; PdfError."""
     data = each_text({**dataclasses.asdict(brief), "author": MAINTAINERS.name}, keep_unbroken)
     compiler = typst.Compiler(
         TEMPLATE,
@@ -255,8 +245,7 @@ def brief_pdf(brief: Brief, *, figure: str) -> bytes:
 
 
 def pack(document: bytes) -> bytes:
-    """Return the same PDF with its objects in compressed streams:
-    most objects of a tagged document are its tags, which typst leaves as text."""
+    """Return the PDF with its objects in compressed streams: typst leaves tags, which are most, as text."""
     smaller = io.BytesIO()
     with pikepdf.open(io.BytesIO(document)) as opened:
         opened.save(smaller, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)

@@ -10,34 +10,30 @@ from reports.sections.shape import Column, Table
 
 
 def recompute_command(report: Published, item: str) -> str:
-    """Return the command that computes a figure, table or number again and compares it."""
     return f"firstflight report recompute {report.year} v{report.publication.version} {item}"
 
 
 def key_number(number: KeyNumber) -> str:
-    """Return the text of one of the numbers that matter."""
     return estimate(number.value, number.lower, number.upper, number.unit, near=[number.limit or 0])
 
 
 def headings(table: Table) -> list[str]:
-    """Return the titles of a table's columns with their units."""
     return [titled(column) for column in table.columns]
 
 
 def titled(column: Column) -> str:
-    """Return a column's title with its unit."""
     return f"{column.title}, {column.unit}" if column.unit else column.title
 
 
 def text_rows(table: Table) -> list[list[str]]:
-    """Return the rows of a table that documents print, as texts."""
+    """Return the rows that documents print, as texts."""
     return [
         [cell(row.get(column.id), column) for column in table.columns] for row in table.rows[: table.shown]
     ]
 
 
 def left_out(table: Table) -> str:
-    """Return the note on the rows that documents leave out; empty if they print all."""
+    """Return the note on rows that documents leave out, if any."""
     count = len(table.rows)
     if not table.shown or table.shown >= count:
         return ""
@@ -65,8 +61,7 @@ def cell(value: Any, column: Column) -> str:  # noqa: ANN401  # a cell has any t
 
 
 def bounds_near(column: Column) -> tuple[float, ...]:
-    """Return the values that numbers of a column must not be rounded to: the bounds that they are compared
-    with, and 100 %.
+    """Return what a column's numbers are not rounded to: their bounds, and 100 %.
 
     >>> bounds_near(Column(id="gain", title="gain", unit="%", near=(1.0,)))
     (1.0, 100.0)

@@ -35,7 +35,7 @@ INTRODUCTION = (
 )
 
 WIDTH, BORDER = 66, 3
-"""Columns of a table with its indentation, and of a border with the spaces beside a cell."""
+"""Columns of a table, and of a border with the spaces beside a cell."""
 
 HEADER = '<?xml version="1.0" encoding="utf-8"?>\n'
 
@@ -44,12 +44,11 @@ TIE = "\u00a0"
 
 
 def draft_name(year: int) -> str:
-    """Return the name of the draft, in which `you` stands for the author's name."""
     return f"draft-you-tcpm-iw-evidence-{year}-00"
 
 
 def draft_xml(report: Published) -> str:
-    """Return the draft of a report, from its content alone, with as many of TABLES as MOST_WORDS allow."""
+    """Return the draft of a report, with as many of TABLES as MOST_WORDS allow."""
     for count in range(len(TABLES), -1, -1):
         xml = _draft(report, [*TABLES][:count])
         if len(re.sub("<[^>]*>", " ", xml).split()) <= MOST_WORDS:
@@ -82,7 +81,6 @@ def _draft(report: Published, names: Sequence[str]) -> str:
 
 
 def _references(report: Published) -> dict[str, Reference]:
-    """Return the report itself and everything that the draft cites, by the names in texts."""
     own = _own(report)
     listed = [reference for section in report.sections for reference in section.references]
     known = (own, *cited(INTRODUCTION), *listed)
@@ -90,7 +88,7 @@ def _references(report: Published) -> dict[str, Reference]:
 
 
 def table_blocks(report: Published, items: Sequence[str]) -> str:
-    """Return tables of a report as blocks, by their ids; KeyError names one that is not there."""
+    """Return tables as blocks, by their ids; KeyError names a missing one."""
     tables = {table.id: table for table in report.tables()}
     return "\n".join(_serialise(block) for item in items for block in _table(tables[item]))
 
@@ -164,7 +162,7 @@ def _sections(report: Published, names: Sequence[str]) -> Iterator[ET.Element]:
 
 
 def _evidence(report: Published, names: Sequence[str]) -> Iterator[ET.Element]:
-    """Yield the sections of the report that have a table of these names or paragraphs, with these."""
+    """Yield the sections with a table or paragraphs of these names."""
     references = _references(report)
     for section in report.sections:
         own = [table for name in names for table in section.tables if table.id == name]
@@ -194,7 +192,6 @@ def _section(name: str, title: str, *paragraphs: str | None) -> ET.Element:
 
 
 def _citing(name: str, text: str, references: Mapping[str, Reference]) -> ET.Element:
-    """Return an element with a text whose citations are cross-references."""
     element = ET.Element(name)
     last: ET.Element | None = None
     for part, to in parts_of(text, references):
@@ -214,7 +211,7 @@ def _items(parent: ET.Element, name: str, texts: Iterable[str]) -> None:
 
 
 def _table(table: Table) -> Iterator[ET.Element]:
-    """Yield blocks of a table, in as many parts as fit beside its first column, and its notes."""
+    """Yield blocks of a table, in as many parts as fit beside its first column."""
     heads, rows = headings(table), text_rows(table)
     parts = _parts([heads, *rows])
     for at, columns in enumerate(parts, start=1):
@@ -257,7 +254,6 @@ def _parts(rows: Sequence[Sequence[str]]) -> list[list[int]]:
 
 
 def _own(report: Published) -> Reference:
-    """Return the report as a reference."""
     publication = report.publication
     return Reference(
         anchor=f"FIRSTFLIGHT{report.year}",
@@ -296,8 +292,7 @@ def _reference(reference: Reference) -> ET.Element:
 
 
 def _anchor(name: str) -> str:
-    """Return a name as an XML anchor; the prefix keeps it apart from names that xml2rfc reserves, as
-    `table-`.
+    """Return an XML anchor; the prefix keeps it apart from xml2rfc's own, as `table-`.
 
     >>> _anchor("page_time:avgdc 2010")
     'iw-page_time-avgdc-2010'
@@ -306,7 +301,7 @@ def _anchor(name: str) -> str:
 
 
 def _text(parent: ET.Element, name: str, text: str) -> ET.Element:
-    """Add a child that holds text in ASCII, but for the no-break spaces within numbers and before units."""
+    """Add a child of text in ASCII, but for no-break spaces."""
     element = ET.SubElement(parent, name)
     element.text = tie_ascii(text, tie=TIE)
     return element

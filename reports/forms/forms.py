@@ -22,7 +22,6 @@ from reports.forms.texts import report_markdown
 from reports.sections.shape import Column, Figure, Row
 
 FOLDER = "forms"
-"""Name of the folder beside the page."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +69,7 @@ def _values(column: Column, value: Any) -> list[Any]:  # noqa: ANN401  # a cell 
 
 
 def write_figures(folder: Path, report: Published, *, charts: Mapping[str, Drawn]) -> None:
-    """Write the files of every figure. `charts` are their drawings by id; a figure without data has none."""
+    """Write the files of every figure; one without data has no drawing."""
     folder.mkdir()
     for figure in report.figures():
         base = folder / figure.id
@@ -84,7 +83,6 @@ def write_figures(folder: Path, report: Published, *, charts: Mapping[str, Drawn
 
 
 def band_columns(figure: Figure) -> list[Column]:
-    """Return columns of the bands of a figure: its own, with the vertical one as an interval."""
     return [
         dataclasses.replace(column, kind="interval") if column.id == figure.y else column
         for column in figure.columns
@@ -92,7 +90,6 @@ def band_columns(figure: Figure) -> list[Column]:
 
 
 def write_tables(folder: Path, report: Published) -> None:
-    """Write the data of every table as CSV."""
     folder.mkdir()
     for table in report.tables():
         _write(folder / table.id, ".csv", csv_text(table.columns, table.rows))
@@ -103,8 +100,7 @@ def _write(base: Path, suffix: str, text: str) -> None:
 
 
 def index_text(report: Published) -> str:
-    """State what each figure and table is, where it stands in the page, and how its data are computed
-    again."""
+    """State what each item is, where it stands, and how its data are computed again."""
     listed = [
         {
             "id": item.id,
@@ -124,8 +120,7 @@ def index_text(report: Published) -> str:
 def write_forms(
     folder: Path, report: Published, *, charts: Mapping[str, Drawn], schema: Mapping[str, Any]
 ) -> None:
-    """Write the forms of a report into a new folder: `charts` are its drawings by id, `schema` that of its
-    content."""
+    """Write the forms into a new folder."""
     folder.mkdir()
     write_figures(folder / "figures", report, charts=charts)
     write_tables(folder / "tables", report)

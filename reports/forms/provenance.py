@@ -10,7 +10,7 @@ from reports.content import CrawlFacts, ProvenanceFacts, Report, ReportedRelease
 
 
 def provenance(report: Report) -> list[tuple[str, str]]:
-    """Return terms and texts from the content of report.json, for every form of the report."""
+    """Return terms and texts, for every form of a report."""
     terms = list(_of_the_release(report.release, report.crawl, report.licence))
     if report.replay and report.verdict:
         terms += _of_the_replay(report.replay["provenance"])
@@ -38,7 +38,7 @@ def _of_the_release(release: ReportedRelease, crawl: CrawlFacts, licence: str) -
 
 
 def _dates(crawl: CrawlFacts) -> str:
-    """State when a crawl was planned and sealed, where it says so; recorded pages do not."""
+    """State when a crawl was planned and sealed; recorded pages do not say so."""
     times = (("planned", crawl["planned_at"]), ("sealed", crawl["sealed_at"]))
     return "".join(f"{name} {time}; " for name, time in times if time)
 
@@ -92,8 +92,7 @@ def describe_commits(facts: Mapping[str, Any]) -> str:
 
 
 def parameters(report: Report) -> list[tuple[str, str]]:
-    """Return names and values of the replay's parameters; those with parts of their own are in report.json
-    alone."""
+    """Return the replay's parameters; those with parts are in report.json alone."""
     settings = report.replay["provenance"].get("parameters", {}) if report.replay else {}
     lists = {name: value if isinstance(value, list) else [value] for name, value in settings.items()}
     return [
@@ -104,7 +103,7 @@ def parameters(report: Report) -> list[tuple[str, str]]:
 
 
 def _format_setting(value: Any) -> str:  # noqa: ANN401  # a parameter has any type
-    """Return a parameter's value as it was stated; a count keeps every digit."""
+    """Return a parameter as it was stated; a count keeps every digit."""
     if isinstance(value, int) and not isinstance(value, bool):
         return grouped(value)
     return stated(value) if isinstance(value, float) else apart(str(value))

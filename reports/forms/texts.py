@@ -13,28 +13,25 @@ from reports.references import reference_text
 from reports.sections.shape import Figure, Section, Table
 
 PLAIN_SPACES = re.compile(r"[ \t\n]+")
-"""White space that may become one space: no-break spaces stay."""
+"""White space that may become one space."""
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
-"""Characters that Markdown could take for markup."""
 
 CODE = re.compile(r"(`(?=\S)[^`<>|]+(?<=\S)`)")
-"""A command in a sentence."""
 
 WIDTH = 72
 """Columns of a line in a mail (RFC 3676 §4.2 asks for at most 78, and quoting adds some)."""
 
 
 def report_markdown(report: Published) -> str:
-    """Write the whole report; figures are links to the drawings in the folder `figures`."""
     return "\n\n".join(block for block in _blocks(report) if block) + "\n"
 
 
 def escape(text: str) -> str:
-    """Return the text without any markup but that of commands between backticks.
+    r"""Return the text without markup but for commands between backticks.
 
     >>> print(escape("a*b <script> 1. c, `d_e`"))
-    a\\*b \\<script\\> 1. c, `d_e`
+    a\*b \<script\> 1. c, `d_e`
     """
     parts = CODE.split(" ".join(PLAIN_SPACES.split(text.strip())))
     return "".join(part if CODE.fullmatch(part) else SPECIAL.sub(r"\\\1", part) for part in parts)
@@ -111,7 +108,6 @@ def _commands(commands: Sequence[str]) -> str:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequence[bool]) -> str:
-    """Return a table, numbers to the right; empty without rows."""
     if not rows:
         return ""
     rule = ["---:" if right else ":---" for right in is_number]
@@ -121,7 +117,6 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], is_number: Seque
 
 
 def summary_text(report: Published) -> str:
-    """Return the answer, the numbers that matter, and how to cite the report."""
     return "\n".join(_summary_lines(report)) + "\n"
 
 

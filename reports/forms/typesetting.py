@@ -9,7 +9,6 @@ from typing import Any
 from releases.formatting import NARROW, apart, in_ascii, tied
 
 TYPED = ("query", "command")
-"""Texts that readers or programs run."""
 
 NO_BREAK_SPACE = "\u00a0"
 
@@ -42,7 +41,7 @@ def in_type(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
 
 
 def each_text(value: Any, set_: Callable[[str], str]) -> Any:  # noqa: ANN401  # JSON has any shape
-    """Return plain data with `set_` of each of its texts; what readers run stays as it is."""
+    """Return plain data with `set_` of its texts, but for what readers run."""
     if isinstance(value, str):
         return set_(value)
     if isinstance(value, dict):

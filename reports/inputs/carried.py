@@ -29,7 +29,6 @@ from verdict.evidence import COLUMNS
 from verdict.rule import VERSION as RULE_VERSION
 
 FOLDER = "loads"
-"""Name of the folder beside the page."""
 
 LOADS, FACTS = "loads.parquet", "facts.parquet"
 
@@ -38,22 +37,20 @@ STAGE = "stage"
 BACKCAST = "back-cast"
 
 KEPT = (*(name for name in CELL_KEY if name != "queue_bytes"), "state", *COLUMNS)
-"""Columns of loads that the rule reads."""
 
 
 SPLIT = (
     *("page_ms", "response_latency_ms", "short_flow_ms", "handshake_max_ms"),
     *("bytes_retransmitted", "bytes_dropped", "bytes_spurious"),
 )
-"""Columns of numbers whose bytes are stored apart, as the high ones are alike; floats stay as they are."""
+"""Columns whose bytes are stored apart, as the high ones are alike."""
 
 PLAIN = ("document_ms", "first_byte_ms", "payload_bytes")
-"""Columns of numbers that repeat from window to window, and are smallest as they are."""
+"""Columns whose numbers repeat from window to window, and are smallest as they are."""
 
 
 def carry_loads(folder: Path, replay: Replay | None, backcast: Mapping[str, Any] | None) -> None:
-    """Write the loads of a report's replay, and of those that are to confirm it, into its new folder; nothing
-    without a replay."""
+    """Write the loads of a report's replay, and of those that are to confirm it."""
     if replay is None:
         return
     place = folder / FOLDER
@@ -97,7 +94,7 @@ def carry_loads(folder: Path, replay: Replay | None, backcast: Mapping[str, Any]
 
 
 def _condense(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a stage says of itself; of a calibration check that passed only that it did."""
+    """Return what a stage says of itself; of a passed check only that it passed."""
     kept = {name: value for name, value in facts.items() if name != "guests"}
     gates = [{"passed": True} if check["passed"] else check for check in facts.get("gates", ())]
     return {**kept, **({"gates": gates} if gates else {})}
@@ -108,7 +105,7 @@ def _is_in_microseconds(name: str, values: pa.ChunkedArray) -> bool:
 
 
 def _in_microseconds(name: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return milliseconds as whole microseconds if they are exact so: they take a third less room."""
+    """Return exact milliseconds as whole microseconds, in a third less room."""
     if not name.endswith("_ms") or not pa.types.is_floating(values.type):
         return values
     whole = pc.cast(pc.round(pc.multiply(values, 1e3)), pa.int64())
@@ -120,8 +117,7 @@ def _in_milliseconds(whole: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def read_carried(folder: Path) -> tuple[Replay, Mapping[str, Any] | None] | None:
-    """Return the replay with those that are to confirm it, and the back-cast, that the report in `folder`
-    carries; None if it carries no loads."""
+    """Return the replay with those that are to confirm it, and the back-cast; None if none is carried."""
     place = folder / FOLDER
     if not (place / FACTS).is_file():
         return None
@@ -151,8 +147,6 @@ def read_carried(folder: Path) -> tuple[Replay, Mapping[str, Any] | None] | None
 
 
 def carried_by(folder: Path) -> tuple[Replay, BackCastFinding] | None:
-    """Return the replay that the report in `folder` carries, and what the back-cast that it carries says of
-    it; None if it carries no loads."""
     carried = read_carried(folder)
     if carried is None:
         return None
@@ -161,11 +155,7 @@ def carried_by(folder: Path) -> tuple[Replay, BackCastFinding] | None:
 
 
 def read_loads_of(folder: Path, release: Release, allowed_signers: Path) -> tuple[Replay, BackCastFinding]:
-    """Return the replay and the back-cast that a report of this code's rule carries, over the pages of a
-    release.
-
-    Raises ReportError.
-    """
+    """Return the carried replay and back-cast of this code's rule, over a release's pages; ReportError."""
     if not (folder / MANIFEST).is_file():
         raise ReportError(f"{folder} is no report: it has no {MANIFEST}")
     if broken := find_faults(folder, allowed_signers):

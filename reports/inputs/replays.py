@@ -22,13 +22,13 @@ from verdict.rule import VERSION as RULE_VERSION
 from verdict.stages import read_facts, read_stages, stage_name, stage_places
 
 WEIGHTS_OFF = 1e-6
-"""Largest distance of the sum of a population's weights from 1, which rounding explains."""
+"""Largest distance of a sum of weights from 1, for rounding."""
 
 REMEDY = "remove it and all later stages, and run `firstflight replay run` again"
 
 
 class ReportError(Exception):
-    """A report cannot be built; the message names the command that helps."""
+    """A report cannot be built."""
 
 
 class LoadsProvenance(LoadsPlan, total=False):
@@ -39,7 +39,6 @@ class LoadsProvenance(LoadsPlan, total=False):
     failures: Required[list[FailureFacts]]
     core_s: Required[float]
     virtual_s: Required[float]
-    """Virtual duration of all page loads."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,21 +47,17 @@ class Replay:
 
     loads: tuple[pa.Table, ...]
     facts: tuple[StageFacts, ...]
-    """stage.json of each stage."""
     checksum: str
     name: str
-    """Eight characters by what was asked."""
     confirming: tuple["Replay", ...] = ()
-    """Replays of other lists of pages that are to confirm what is worth it over these; one a crawl."""
+    """Of other lists of pages that are to confirm it; one a crawl."""
 
     @property
     def crawl(self) -> str:
-        """Whole name of the crawl whose pages were loaded."""
         return self.facts[0]["plan"]["release"]["crawl"]
 
     @functools.cached_property
     def provenance(self) -> LoadsProvenance:
-        """Everything that the loads depend on, with calibration checks, failures and times of all stages."""
         times = [time for table in self.loads for time in table["page_ms"].to_pylist() if time is not None]
         return {
             **self.facts[0]["plan"],
@@ -75,12 +70,11 @@ class Replay:
 
     @property
     def populations(self) -> Sequence[PopulationFacts]:
-        """Populations of networks that were not drawn anew; none of a decision."""
+        """Networks that were not drawn anew."""
         return self.facts[0]["plan"].get("populations", ())
 
     @functools.cached_property
     def replayed(self) -> PolicyReplayed:
-        """The loads as the rule takes them; raises ReportError."""
         replayed = policies_of_stages(self.loads, self.facts)
         if not len(replayed.pages.looks[-1].evidence):
             raise ReportError(
@@ -90,7 +84,7 @@ class Replay:
 
 
 def check_populations(populations: Sequence[PopulationFacts]) -> None:
-    """Raise ReportError if a replay names no populations, or the weights of one do not sum to 1."""
+    """Raise ReportError without populations, or if weights do not sum to 1."""
     if sorted(population["slow"] for population in populations) != [False, True]:
         raise ReportError("the replay names no populations; run `firstflight replay run` again")
     for population in populations:
@@ -106,10 +100,9 @@ def check_populations(populations: Sequence[PopulationFacts]) -> None:
 def choose_replay(
     root: Path, releases: Path, release: Release, wanted: Sequence[str], allowed_signers: Path
 ) -> Replay:
-    """Return the replay that a report is of, with those of other lists of pages that are to confirm it.
+    """Return the replay that a report is of, with those that are to confirm it; ReportError.
 
-    Of several over the pages of one crawl, `wanted` has the eight characters of the one to take. Raises
-    ReportError.
+    Of several over one crawl, `wanted` has the eight characters of the one to take.
     """
     crawl, main, confirming = str(release.manifest.crawl), dict[str, Path](), dict[str, dict[str, Path]]()
     own = {"crawl": crawl, "version": release.version, "checksum": release.checksum}
@@ -138,10 +131,7 @@ def choose_replay(
 
 
 def _confirmed_by(folder: Path) -> LoadedRelease | None:
-    """Return the release whose answer a replay is to confirm; None if it is to confirm none.
-
-    ReportError if its first stage is damaged.
-    """
+    """Return the release whose answer a replay is to confirm; ReportError if its first stage is damaged."""
     place = folder / stage_name(1)
     try:
         return read_facts(place)["plan"].get("confirms")
@@ -150,8 +140,7 @@ def _confirmed_by(folder: Path) -> LoadedRelease | None:
 
 
 def _is_confirming(folder: Path) -> bool:
-    """Return whether a replay is to confirm the answer over other pages; a damaged one is not, and is refused
-    when it is read."""
+    """Return whether a replay is to confirm others; a damaged one is refused when it is read."""
     try:
         return _confirmed_by(folder) is not None
     except ReportError:
@@ -159,7 +148,6 @@ def _is_confirming(folder: Path) -> bool:
 
 
 def _choose(crawl: str, known: Mapping[str, Path], wanted: Sequence[str]) -> Path:
-    """Return the only replay of a crawl's pages, or the one that is wanted."""
     chosen = [name for name in known if name in wanted] or [*known]
     if len(chosen) > 1:
         raise ReportError(f"{crawl} has {len(known)} replays ({', '.join(known)}); choose one with --replay")
@@ -167,8 +155,7 @@ def _choose(crawl: str, known: Mapping[str, Path], wanted: Sequence[str]) -> Pat
 
 
 def read_replay(folder: Path, release: Release, allowed_signers: Path) -> Replay:
-    """Read a replay's stages once their checksums and signatures hold; they must be of this release and of
-    this code's rule."""
+    """Read a replay of this release and this code's rule, once checksums and signatures hold."""
     places = stage_places(folder)
     for place in places:
         if broken := find_faults(place, allowed_signers):

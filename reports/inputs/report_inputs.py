@@ -21,7 +21,7 @@ from verdict.calibration import INSTRUMENT, BackCastFinding, read_finding
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """Folders of what a report is made from, and the file of the keys that signatures are checked with."""
+    """Folders of what a report is made from, and the file of allowed signers."""
 
     releases: Path
     replays: Path
@@ -37,18 +37,16 @@ class ReportInputs:
     year: int
     release: Release
     year_before: Release | None
-    """The release of twelve months earlier that differs in nothing else; None if there is none."""
+    """Twelve months earlier, with nothing else different."""
     other_years: tuple[Release, ...]
-    """Earlier releases that may have sites in common with the release: the one of twelve months earlier, and
-    beside a set that comes with the code the other such sets."""
+    """Earlier releases that may share sites: of twelve months earlier, and beside a set that comes with
+    the code the other such sets.
+    """
     months: tuple[str, ...]
-    """Months of the release's year that have a release of the same kind."""
+    """Months of the year with a release of the kind."""
     replay: Replay | None
-    """The replay of the release's pages; None if the report has none."""
     back_cast: BackCastFinding
-    """What the stored back-cast says of the replay's kernel, player and rule."""
     last_years_checksum: str | None
-    """Checksum of last year's report; None if there is none."""
 
 
 def read_inputs(
@@ -63,12 +61,13 @@ def read_inputs(
     year_before: int | Literal["newest"] | None = "newest",
     other_sets: Collection[str] = SETS,
 ) -> ReportInputs:
-    """Find and read the inputs once their checksums and signatures hold; raises ReportError.
+    """Find and read the inputs once their checksums and signatures hold; ReportError.
 
-    `which` has the eight characters of the replays to take where there are several. Loads that are `carried`,
-    by the report in a folder or read from one, stand in place of replays and back-cast. `release_version` is
-    the newest by default; `year_before` is the version of the release of twelve months earlier that sizes are
-    compared with, or None for no comparison; `other_sets` are those of other years that may be compared with.
+    `which` has the eight characters of the replays to take where there are several. Loads that are
+    `carried`, by the report in a folder or read from one, stand in place of replays and back-cast.
+    `release_version` is the newest by default; `year_before` is the version of the release of twelve
+    months earlier that sizes are compared with, or None for no comparison; `other_sets` are those of other
+    years that may be compared with.
     """
     signers = places.allowed_signers
     release = _release(places.releases, year, crawl, release_version, signers)
@@ -100,11 +99,10 @@ def read_inputs(
 
 
 def _release(root: Path, year: int, crawl: str | None, version: int | None, allowed_signers: Path) -> Release:
-    """Return a version (the newest, if it is None) of the year's newest release,
-    or of the release whose crawl's name begins with `crawl`.
+    """Return a version of the year's newest release, or of one whose crawl begins with `crawl`.
 
     Recorded pages may be of an earlier year, if they are named: somebody else chose the day. A damaged
-    release is an error. An older release would silently give another report.
+    release is an error: an older one would silently give another report.
     """
     candidates = [
         release
@@ -148,7 +146,7 @@ def _sound(release: Release | Damaged, allowed_signers: Path, *, what: str, othe
 def _year_before(
     root: Path, crawl: CrawlName, version: int | Literal["newest"] | None, allowed_signers: Path
 ) -> Release | None:
-    """Return the release of twelve months earlier; None if there is none, or none is asked for."""
+    """Return the release of twelve months earlier, if there is one and it is asked for."""
     wanted = crawl.year_before
     candidates = [
         candidate
@@ -170,8 +168,9 @@ def _year_before(
 def _other_sets(
     root: Path, release: Release, wanted: Collection[str], allowed_signers: Path
 ) -> list[Release]:
-    """Return earlier releases of the wanted sets of those that come with the code, beside one of them: the
-    newest version of each, without damaged ones."""
+    """Return earlier releases of the wanted sets, beside a set that comes with the code: the newest whole
+    versions.
+    """
     if release.manifest.list_id not in SETS:
         return []
     newest = {

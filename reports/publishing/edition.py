@@ -37,7 +37,6 @@ KEPT = (
     "forms/figures/*.csv",
     "loads/*",
 )
-"""Files of the version, as patterns."""
 
 PAGES = (PAGE, "forms/brief.html")
 
@@ -45,14 +44,12 @@ MOST_BYTES, MOST_FILES = 6_000_000, 60
 """Most bytes and files of an edition that a repository keeps."""
 
 LINK = re.compile(r'<a href="(?P<target>[^"#:]+)(?P<anchor>#[^"]*)?">(?P<text>.*?)</a>', re.DOTALL)
-"""A link to a file of the report."""
 
 
 def write_edition(version: ReportVersion, folder: Path) -> list[str]:
-    """Write the edition of a sound version into `folder`, in place of an earlier one; returns its files.
+    """Write the edition of a version into `folder`, in place of an earlier one; return its files.
 
-    Raises ReportError if the report must not be cited, was built by code that is not committed, or is too
-    large.
+    ReportError if it must not be cited, was built by uncommitted code, or is too large.
     """
     if folder.exists() and not (folder / CONTENT).is_file():
         raise ReportError(f"{folder} is there, and holds no edition")
@@ -91,7 +88,7 @@ def write_edition(version: ReportVersion, folder: Path) -> list[str]:
 
 
 def _check_size(folder: Path) -> list[str]:
-    """Return the files of an edition; ReportError if they are too many or too large."""
+    """Return an edition's files; ReportError if they are too many or too large."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     size = sum(path.stat().st_size for path in files)
     if len(files) > MOST_FILES or size > MOST_BYTES:
@@ -116,7 +113,6 @@ def _without_dead_links(page: str, text: str, names: Sequence[str]) -> str:
 
 
 def _citations(report: Published) -> dict[str, str]:
-    """Return the citation of the report in every form, by the name of its file."""
     cited, publication = report.citation, report.publication
     work = cite_report(
         title=cited["title"],
@@ -136,7 +132,7 @@ def _citations(report: Published) -> dict[str, str]:
 
 
 def readme_of(report: Published, *, place: str, has_loads: bool, earlier: Sequence[tuple[int, str]]) -> str:
-    """Return the README of an edition; `earlier` are earlier versions with the commits that built them."""
+    """Return the README; `earlier` are versions with the commits that built them."""
     return "\n\n".join(_blocks(report, place, has_loads=has_loads, earlier=earlier)) + "\n"
 
 

@@ -24,7 +24,7 @@ from storage.signatures import Signer, find_faults
 from storage.sums import SIGNATURE, checksum_of, manifest_of
 
 NEXT: Literal["next"] = "next"
-"""The number after the newest version, where the content differs."""
+"""The next number, where the content differs."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,7 +32,7 @@ class Wanted:
     """The version to publish, and the reason for it."""
 
     version: int | Literal["next"] | None = None
-    """The number of the version; None for the first alone."""
+    """None for the first alone."""
     reason: str | None = None
     corrects: str | None = None
     date: str
@@ -44,9 +44,9 @@ class PublishedReport:
 
     version: ReportVersion
     digest: str
-    """SHA-256 of the content without its publication (`content_digest`)."""
+    """SHA-256 by `content_digest`."""
     is_new: bool
-    """False if a version with equal content was there already."""
+    """False if equal content was there."""
 
 
 def publish_report(
@@ -59,12 +59,12 @@ def publish_report(
     signer: Signer | None = None,
     progress: Callable[[int, int], object] = lambda _done, _total: None,
 ) -> PublishedReport:
-    """Publish the report of the inputs, unless a version in force has equal content.
+    """Publish the report, unless a version in force has equal content.
 
-    `progress` is told how many of the report's figures are drawn, and how many there are.
+    `progress` is told of figures, drawn and in all.
 
-    Raises ReportVersionError if that would replace a version, leave out a number, make a later version
-    without a reason, or publish again what was withdrawn.
+    ReportVersionError if that would replace a version, leave out a number, make a later one without a
+    reason, or publish again what was withdrawn.
     """
     folder = reports_dir / str(inputs.year)
     place, before = next_place(folder), newest_version(report_versions(folder))
@@ -106,11 +106,9 @@ def publish_report(
 def _with_equal_content(
     versions: Sequence[ReportVersion], wanted: Wanted, digest: str, place: ReportVersion
 ) -> ReportVersion | None:
-    """Return the version in force whose content is equal, which need not be made again; None if there is
-    none.
+    """Return the version in force with equal content, unless the next is asked for by its number.
 
-    None if there is none, or if the next is asked for by its number.
-    Raises ReportVersionError if the content was withdrawn.
+    ReportVersionError if the content was withdrawn.
     """
     if wanted.version == place.number:
         return None
@@ -129,8 +127,7 @@ def _with_equal_content(
 
 
 def _check_number(wanted: Wanted, place: ReportVersion) -> None:
-    """Refuse a number out of turn, and a later version that says neither why
-    it is made nor what it corrects."""
+    """Refuse a number out of turn, and a later version without reason or corrections."""
     number = place.number if wanted.version == NEXT else wanted.version
     if number is not None and number > place.number:
         raise ReportVersionError(f"the next version of the report for {place.year} is {place.number}")
@@ -164,7 +161,6 @@ def _how(place: ReportVersion) -> str:
 
 
 def read_digest(version: ReportVersion) -> str:
-    """Return the digest of a version's content; empty if its report.json cannot be read."""
     try:
         return content_digest(json.loads((version.folder / CONTENT).read_text(encoding="utf-8")))
     except (OSError, ValueError, AttributeError):
@@ -172,7 +168,7 @@ def read_digest(version: ReportVersion) -> str:
 
 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each input that differs between the manifests of two versions.
+    """Yield a line for each input that differs between two manifests.
 
     >>> list(changes({"commit": "a", "rule_version": "1"}, {"commit": "b", "rule_version": "1"}))
     ['the code: b in place of a']

@@ -24,13 +24,13 @@ from verdict.rule import VERSION as RULE_VERSION
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Recomputed:
-    """An item as it was computed again, and the lines in which it differs from what was published."""
+    """An item computed again, and the lines that differ."""
 
     id: str
     again: str
     differences: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    """The inputs that it was computed from, beside what the report's manifest names."""
+    """Inputs beside those that the manifest names."""
 
 
 class _Stated(TypedDict):
@@ -44,17 +44,15 @@ class _Stated(TypedDict):
 
 
 def recompute(folder: Path, item: str, *, places: Places) -> Recomputed:
-    """Compute an item of the report in `folder` again and compare every digit; raises ReportError."""
     (recomputed,) = recompute_items(folder, [item], places=places)
     return recomputed
 
 
 def recompute_items(folder: Path, wanted: Sequence[str], *, places: Places) -> list[Recomputed]:
-    """Compute items of the report in `folder` again, all of them if none is named, and compare every digit.
+    """Compute items of a report again, by default all, and compare every digit; ReportError.
 
-    Raises ReportError. What follows from the release alone needs no replay. A release of the same name and
-    version that was built again counts if all digits are equal: its documents have the words of the code that
-    built it.
+    What follows from the release alone needs no replay. A release of the same name and version that was
+    built again counts if all digits are equal: its documents have the words of the code that built it.
     """
     manifest, content = _read_stored(folder, places)
     published = items(content)
@@ -86,7 +84,6 @@ def recompute_items(folder: Path, wanted: Sequence[str], *, places: Places) -> l
 def _compare(
     published: Mapping[str, str], wanted: Sequence[str], computed: Mapping[str, str], notes: Sequence[str]
 ) -> list[Recomputed]:
-    """Return each item as it was computed, beside what was published."""
     return [
         Recomputed(
             id=item,
@@ -99,7 +96,7 @@ def _compare(
 
 
 def _read_stored(folder: Path, places: Places) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the manifest and report.json of a report whose checksums and signature hold."""
+    """Return manifest and report.json, once checksums and signature hold."""
     if broken := find_faults(folder, places.allowed_signers):
         raise ReportError(f"the report {folder} is damaged ({', '.join(broken)}); restore it from a copy")
     try:
@@ -117,8 +114,9 @@ def _read_stored(folder: Path, places: Places) -> tuple[dict[str, Any], dict[str
 
 
 def _input_arguments(manifest: Mapping[str, Any], content: Mapping[str, Any]) -> _Stated:
-    """Return arguments of `read_inputs` for the release that the manifest names, and for the sets of other
-    years that the report's commands import after it."""
+    """Return arguments of `read_inputs` for the manifest's release, and the sets of other years imported
+    after it.
+    """
     imports = [command.split() for command in content["redo"] if command.startswith("firstflight import")]
     return {
         "year": manifest["year"],
@@ -130,10 +128,7 @@ def _input_arguments(manifest: Mapping[str, Any], content: Mapping[str, Any]) ->
 
 
 def _other_release(manifest: Mapping[str, Any], inputs: ReportInputs) -> str | None:
-    """Return which release has another checksum than the manifest states, and what to do; None if none has.
-
-    ReportError if one is missing.
-    """
+    """Return which release has another checksum, and what to do; ReportError if one is missing."""
     for stated, release in (
         (manifest["release"], inputs.release),
         (manifest["year_before"], inputs.year_before),
@@ -154,8 +149,9 @@ def _other_release(manifest: Mapping[str, Any], inputs: ReportInputs) -> str | N
 def _with_loads(
     folder: Path, manifest: Mapping[str, Any], places: Places, named: _Stated
 ) -> tuple[ReportInputs, bool]:
-    """Return the inputs with the loads that the report carries, or else with the replay that the manifest
-    names, and whether they are carried."""
+    """Return the inputs with the carried loads, or else the manifest's replay, and whether they are
+    carried.
+    """
     stated = manifest["replay"]
     if carried := carried_by(folder):
         return read_inputs(places, **named, with_replay=True, carried=carried), True
@@ -174,8 +170,7 @@ def _with_loads(
 
 
 def items(content: Mapping[str, Any]) -> dict[str, str]:
-    """Return the text of every item of a report's content, by id: its data with all digits that are
-    published."""
+    """Return each item's text by id, with all published digits."""
     return dict(_items(parse_content(Report, content)))
 
 
@@ -192,7 +187,7 @@ def _items(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def differences(stored: str, again: str) -> tuple[str, ...]:
-    """Return lines that differ, as stored and as computed again; empty if all digits are equal.
+    """Return lines that differ, as stored and as computed again.
 
     >>> differences("iw,ms\\n10,1.5\\n", "iw,ms\\n10,1.6\\n")
     ('- 10,1.5', '+ 10,1.6')

@@ -67,11 +67,10 @@ CHECKS = (
         source="docs/reproduction.md",
     ),
 )
-"""Beside the back-cast; a test holds them against their sources."""
+"""Beside the back-cast, held against their sources by a test."""
 
 
 def instrument_section(finding: BackCastFinding) -> Section:
-    """Build the back-cast and other checks."""
     content = finding.content
     opening = (
         "The same replay and rule were asked about the experiment of 2010 that made IW 10 the standard; "
@@ -90,7 +89,6 @@ def instrument_section(finding: BackCastFinding) -> Section:
 
 
 def backcast_figure(content: Data) -> Iterator[Figure]:
-    """Yield the figure of ours over what was published, for each judged quantity."""
     rows = [{**row, "what": short(row["what"])} for row in figure_rows(content) if row["factor"] is not None]
     if not rows:
         return
@@ -135,7 +133,7 @@ SHORT = {
 
 
 def short(what: str) -> str:
-    """Return the name of a quantity in the figure.
+    """Return a quantity's name in the figure.
 
     >>> short("gain of search at p50"), short("maps: more responses with any at IW 10")
     ('gain, p50', 'Maps, responses')
@@ -146,7 +144,6 @@ def short(what: str) -> str:
 
 
 def figure_rows(content: Data) -> list[Row]:
-    """Return judged quantities of the back-cast, the same one of both data centres below each other."""
     rows = [
         {
             "what": figure["what"].partition(figure["center"])[2].lstrip(":, "),
@@ -165,11 +162,9 @@ ESTIMATES = (
     ("resent_pp", "payload sent again", "pp"),
     ("net_benefit_pp", "net benefit", "pp"),
 )
-"""Estimates of a candidate in backcast.json, with title and unit."""
 
 
 def choices_tables(content: Data) -> Iterator[Table]:
-    """Yield what the rule finds over 2010's networks, and the published figures beside ours."""
     yield Table(
         id="backcast-choices",
         title="What the rule finds over the networks of 2010, with IW 3 in force",
@@ -217,7 +212,6 @@ def choices_tables(content: Data) -> Iterator[Table]:
 
 
 def checks_table() -> Table:
-    """Build the other checks."""
     return Table(
         id="checks",
         title="The instrument beside Chromium and other published results",

@@ -79,7 +79,7 @@ CHECKLIST = (
         "Not measured. A client that delays its handshake gets what far clients get.",
     ),
 )
-"""Criteria of RFC 9743 with the numbers of their sections, and what the loads have of each."""
+"""Criteria of RFC 9743 by section, and what the loads have of each."""
 
 PARAGRAPHS = (
     Paragraph(
@@ -128,11 +128,10 @@ PARAGRAPHS = (
         "then the policy, whatever its own window was when its page was recorded.",
     ),
 )
-"""What a reader of standards expects to see named, each by what could be read of it."""
+"""What a reader of standards expects to see named."""
 
 
 def related_section() -> Section:
-    """Build the section from others' work: no number of it is ours."""
     return Section(
         id="related",
         title="Beside standards, drafts and production",

@@ -10,15 +10,13 @@ from releases.formatting import grouped, interval_text
 from reports.sections.shape import Column, Figure, Row, Table, interval, is_told
 
 SHOWN = [RESPONSES[kind] for kind in ("all", "main", "image")]
-"""Responses that pages and documents show; the data have every kind."""
+"""Responses that pages show; the data have every kind."""
 
 SHOWN_WINDOWS = ("IW 10", "IW 30")
 
 OF_END = {"whole": "", "bodies": " (bodies alone)", "headers": " (with headers\u2019 text)"}
-"""What a size holds, behind a change."""
 
 AS_COUNTED = "as counted"
-"""Sizes of a recorder who counted headers."""
 
 BASE = (
     Column(id="since", title="since", kind="text"),
@@ -29,7 +27,7 @@ BASE = (
 
 
 DRAWN = (RESPONSES["all"], RESPONSES["image"])
-"""Responses that the figure shows, those of images where a recorder kept no others."""
+"""Responses that the figure shows."""
 
 NOTE = (
     "Lists differ from year to year, so that only the same sites say how the web changed. Redirects are "
@@ -40,8 +38,7 @@ NOTE = (
 def same_sites(
     release: Release, others: Sequence[Release], *, iw: int, mss: int, licence: str
 ) -> Iterator[tuple[Figure, Table, Table]]:
-    """Yield the figure and the tables of changes since each other release; nothing if none has enough sites
-    in common."""
+    """Yield figure and tables of changes since each release with enough sites in common."""
     asked = Asked(mss=mss)
     now = values_of(release, asked) if others else {}
     of_other = [(other, values_of(other, asked)) for other in others]
@@ -108,8 +105,7 @@ def same_sites(
 def repeatability(
     pair: tuple[tuple[Release, Values], tuple[Release, Values]], *, iw: int, asked: Asked
 ) -> str:
-    """Return the sentence that says how well two recordings of one month repeat; empty if they have too few
-    sites in common."""
+    """Say how well two recordings of one month repeat; empty with too few sites."""
     (first, before), (second, after) = pair
     changes = [
         each
@@ -129,7 +125,6 @@ def repeatability(
 
 
 def years_figure(rows: Sequence[Row], *, iw: int, now: str, source: str, query: str) -> Figure:
-    """Build the shares of the same sites then and now, for each earlier release."""
     first = rows[0]
     year = first["since"][:4]
     title = f"Over the years: how much of the same sites\u2019 responses IW {iw} holds"
@@ -167,18 +162,15 @@ def years_figure(rows: Sequence[Row], *, iw: int, now: str, source: str, query: 
 
 
 def is_shown(row: Row) -> bool:
-    """Return whether pages and documents show a row."""
     return row["responses"] in SHOWN and row.get("window", SHOWN_WINDOWS[0]) in SHOWN_WINDOWS
 
 
 def in_order(rows: Iterable[Row]) -> list[Row]:
-    """Return rows by their responses, those that are shown first."""
     names = [*SHOWN, *RESPONSES.values()]
     return sorted(rows, key=lambda row: (not is_shown(row), names.index(row["responses"])))
 
 
 def base_row(release: Release, change: Change) -> dict[str, object]:
-    """Return the columns that both tables have."""
     label = (release.recording or {}).get("list_name") or release.manifest.list_id
     sizes = {"whole": AS_COUNTED, "bodies": "bodies alone", "headers": "with headers' text"}[change.end]
     return {
@@ -190,7 +182,6 @@ def base_row(release: Release, change: Change) -> dict[str, object]:
 
 
 def share_rows(release: Release, stated: Sequence[Change]) -> Iterator[Row]:
-    """Yield changes of shares, in percentage points."""
     for change in stated:
         if (
             change.measure == "share"
@@ -207,7 +198,6 @@ def share_rows(release: Release, stated: Sequence[Change]) -> Iterator[Row]:
 
 
 def size_rows(release: Release, stated: Sequence[Change]) -> Iterator[Row]:
-    """Yield changes of sizes and of bytes a page, as ratios."""
     names = {"quantile": "median response", "page_bytes": "bytes a page"}
     for change in stated:
         if change.measure in names and change.before is not None and change.after is not None:

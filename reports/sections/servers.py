@@ -92,15 +92,14 @@ class ServersFacts(TypedDict):
     at_least: int
     windows: list[WindowFacts]
     at_most: list[dict[str, int | BoundsFacts]]
-    """The share of connections with a window of at most so many segments, by what they carry."""
     unknown: list[UnknownFacts]
     first_flights: list[FirstFlightFacts]
 
 
 def servers_section(release: Release) -> ServersFacts | None:
-    """Count initial windows, connections by the reason why a window is not exact, and first flights.
+    """Count initial windows, reasons why one is not exact, and first flights.
 
-    A host counts once for each exact window that it was seen with. None if no packets were captured.
+    A host counts once for each exact window seen. None without packets.
     """
     with open_tables(release.path) as database:
         distributions = window_distributions(database)
@@ -156,8 +155,7 @@ def servers_section(release: Release) -> ServersFacts | None:
 def _windows(
     distributions: Mapping[Kind, WindowDistribution], exact: Mapping[int, Mapping[str, int]]
 ) -> Iterator[WindowFacts]:
-    """Yield the intervals that hold a share of the connections: of all, over TLS, in clear text, and those
-    known exactly."""
+    """Yield the intervals that hold a share of all, of TLS, of clear text, and of exact windows."""
     shares = {
         name: {(share.least, share.most): share.share for share in distribution.shares}
         for name, distribution in distributions.items()
@@ -190,11 +188,10 @@ QUERY = (
     "SELECT tls_version IS NOT NULL, initial_window_segments, initial_window_most_segments, count(*) FROM "
     "'connection.parquet' WHERE initial_window_segments IS NOT NULL GROUP BY ALL"
 )
-"""The bounds that releases/initial_windows.py makes the distribution of."""
+"""The bounds of which releases/initial_windows.py makes the distribution."""
 
 
 LEAST_PERCENT = 1.0
-"""Least share of the connections that a window in the figure has."""
 
 COLUMNS = (
     Column(id="window", title="segments", kind="text"),
@@ -207,7 +204,6 @@ COLUMNS = (
 
 
 def servers_parts(servers: ServersFacts | None) -> Iterator[tuple[Figure, Table, Table]]:
-    """Yield the figure and the tables from the content's servers; nothing if no packets were captured."""
     if servers is None:
         return
     rows = tuple(
@@ -253,7 +249,6 @@ def servers_parts(servers: ServersFacts | None) -> Iterator[tuple[Figure, Table,
 
 
 def flights_table(servers: ServersFacts) -> Table:
-    """Build first flights by transport."""
     return Table(
         id="first-flights",
         is_folded=True,

@@ -32,8 +32,7 @@ class Column:
     unit: str = ""
     kind: ColumnKind = "number"
     near: tuple[float, ...] = ()
-    """Bounds that the column's numbers are compared with: rounding never moves a number onto one of them,
-    or across."""
+    """Bounds that the numbers are compared with: rounding never moves one onto or across them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +51,9 @@ class Table:
     shown: int | None = None
     """Rows, from the first, that pages and documents print; None for all. The data have all of them."""
     is_folded: bool = False
-    """True if pages show the rows on demand alone, as those of any table of many rows."""
+    """True if pages show the rows on demand, as of any table of many."""
     is_published: bool = False
-    """True for numbers that others published, and for definitions:
-    they do not bear the marks of this report's own numbers."""
+    """True for others' numbers, and definitions, which do not bear this report's marks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +62,7 @@ class ReferenceLine:
 
     value: float
     label: str
-    """Name above the plot; empty if the line explains itself."""
+    """Name above the plot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,29 +71,23 @@ class Figure:
 
     id: str
     title: str
-    """The finding that the figure shows."""
     caption: str
-    """The caption: what is drawn, over what, and how to read it."""
     drawing: Drawing
     x: str
-    """Column along the horizontal axis."""
     y: str
-    """Column along the vertical axis."""
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     source: str = ""
     query: str = ""
     is_published: bool = False
-    """True if it is not of this report's pages: it does not bear the marks of their numbers."""
+    """True if it is not of this report's pages, whose marks it does not bear."""
     series: str | None = None
-    """Column that tells curves apart."""
     lines: tuple[ReferenceLine, ...] = ()
     bands: tuple[Row, ...] = ()
-    """Intervals along the curves: rows whose vertical value is an interval."""
+    """Rows whose vertical value is an interval."""
     is_logarithmic: bool = False
-    """True if the horizontal axis is."""
     domain: tuple[float, float] | None = None
-    """Ends of the horizontal axis, which figures that are compared share; what is beyond is drawn at them."""
+    """Ends of the horizontal axis, shared by figures that are compared; what is beyond is drawn at them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +97,7 @@ class Paragraph:
     id: str
     title: str
     text: str
-    """Sentences, with what they cite in brackets."""
+    """With what is cited in brackets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,13 +107,10 @@ class Section:
     id: str
     title: str
     lead: str
-    """The section's findings, in a few plain sentences."""
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
     paragraphs: tuple[Paragraph, ...] = ()
-    """Paragraphs behind the figures and tables."""
     references: tuple[Reference, ...] = ()
-    """Sources that lead and paragraphs cite."""
 
 
 def is_told(difference: Mapping[str, Any] | None) -> bool:
@@ -136,14 +125,13 @@ def is_told(difference: Mapping[str, Any] | None) -> bool:
 
 
 def is_less(first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> bool:
-    """Return whether all of an interval lies below another: only then one estimate is said to be smaller."""
+    """Return whether all of an interval lies below another: only then one is said to be smaller."""
     if first is None or second is None or None in (first["upper"], second["lower"]):
         return False
     return bool(first["upper"] < second["lower"])
 
 
 def interval(value: Interval | None) -> dict[str, float] | None:
-    """Return an interval as a row has it."""
     return None if value is None else asdict(value)
 
 
@@ -151,7 +139,7 @@ Item = TypeVar("Item", Figure, Table)
 
 
 def state_origin(section: Section, *, source: str, query: str = "") -> Section:
-    """Return a section whose figures and tables have this source and this query where they have none."""
+    """Return a section whose figures and tables have this source and query where they have none."""
 
     def stated(item: Item) -> Item:
         return replace(item, source=item.source or source, query=item.query or query)

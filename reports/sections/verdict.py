@@ -23,7 +23,7 @@ from verdict.verdict import Candidate, GroupResult, GuardResult, ListResult, Ver
 PACING = (
     "sends the first ten segments of a connection at once, and the rest at twice the window in a round trip"
 )
-"""What Linux does with a window that is paced, in words; measured on Linux 6.12."""
+"""What Linux does with a paced window; measured on Linux 6.12."""
 
 GAINS = (name_of(GAIN, PER_LOAD), name_of(GAIN, IN_SUM))
 COSTS = (name_of(RESENT, PER_LOAD), name_of(RESENT, IN_SUM))
@@ -48,23 +48,22 @@ def policy_name(policy: Policy) -> str:
 
 
 def beside(candidate: Candidate, name: str) -> Interval | None:
-    """Return a quantity of a policy by itself; None if it is not known."""
+    """Return a quantity of a policy by itself."""
     return next((entry.interval for entry in candidate.beside if entry.id == name), None)
 
 
 def is_known(value: Interval | None) -> bool:
-    """Return whether there is an estimate."""
     return value is not None and value.estimate == value.estimate
 
 
 def asked_candidate(verdict: Verdict | None) -> Candidate | None:
-    """Return the policy that a reader asks about; None if nothing was loaded."""
     return verdict.of(verdict.asked) if verdict and verdict.asked else None
 
 
 def policy_rows(verdict: Verdict) -> list[Row]:
-    """Return what each policy saves and costs in both units, what others pay if everyone follows it, its
-    standing, and which other lists confirm it: the same rows in every form."""
+    """Return what each policy saves and costs in both units, what others pay, its standing and which lists
+    confirm it, the same in every form.
+    """
     shared = {result.policy: result for result in verdict.shared}
     return [
         {
@@ -84,19 +83,16 @@ def policy_rows(verdict: Verdict) -> list[Row]:
 
 
 def longer(result: SharedResult | None) -> Interval | None:
-    """Return how much longer others' short flows take where everyone follows a policy."""
     return None if result is None else -result.short_flows_percent
 
 
 def standing_text(candidate: Candidate, recommended: Policy) -> str:
-    """Return the standing of a policy in a table."""
     if candidate.policy == recommended:
         return f"{candidate.standing}, recommended"
     return candidate.standing or "shown alone"
 
 
 def confirmed_text(policy: Policy, lists: Sequence[ListResult]) -> str:
-    """Return which of the lists that loaded a policy confirm it."""
     asked = [each for each in lists if any(candidate.policy == policy for candidate in each.candidates)]
     if not asked:
         return "not asked"
@@ -104,7 +100,6 @@ def confirmed_text(policy: Policy, lists: Sequence[ListResult]) -> str:
 
 
 def policies_table(verdict: Verdict) -> Table:
-    """Build the one table of policies."""
     limits = [guard.limit_percent for guard in verdict.rule.guards if guard.everyone]
     return Table(
         id="policies",
@@ -138,7 +133,7 @@ def policies_table(verdict: Verdict) -> Table:
 
 
 def policies_section(verdict: Verdict, plane: Figure) -> Section:
-    """State what each policy saves and costs, and whether it is worth it."""
+    """State what each policy saves and costs."""
     rule = verdict.rule
     return Section(
         id="policies",
@@ -154,7 +149,6 @@ def policies_section(verdict: Verdict, plane: Figure) -> Section:
 
 
 def everyone_figure(shared: Sequence[SharedResult], rule: Rule) -> Iterator[Figure]:
-    """Yield how much longer others' short flows take where everyone follows a policy."""
     rows = [(result.policy, longer(result)) for result in sorted(shared, key=lambda each: each.policy)]
     known = [(policy, more) for policy, more in rows if more is not None and is_known(more)]
     if not known:
@@ -187,7 +181,6 @@ def everyone_figure(shared: Sequence[SharedResult], rule: Rule) -> Iterator[Figu
 
 
 def guards_table(guards: Sequence[GuardResult]) -> Iterator[Table]:
-    """Yield the guards that were asked of what is worth it."""
     if guards:
         yield Table(
             id="guards",
@@ -213,7 +206,6 @@ def guards_table(guards: Sequence[GuardResult]) -> Iterator[Table]:
 
 
 def round_trips_section(verdict: Verdict) -> Section:
-    """State for whom the answer differs by the handshake's round trip, which a server knows."""
     return Section(
         id="round-trips",
         title="For whom the answer differs, by round trip",
@@ -228,7 +220,6 @@ def round_trips_section(verdict: Verdict) -> Section:
 
 
 def groups_figure(verdict: Verdict) -> Iterator[Figure]:
-    """Yield the net benefit per load by round trip, of what is sent by pacing or spread."""
     rows: list[Row] = [
         {
             "title": f"{group.title} ({quantity(100 * group.share, '%', 2)})",
@@ -273,7 +264,6 @@ def groups_figure(verdict: Verdict) -> Iterator[Figure]:
 
 
 def round_trips_table(groups: Sequence[GroupResult]) -> Table:
-    """Build the table of what each policy for all saves and sends again, per load, by round trip."""
     return Table(
         id="round-trips",
         title="The same by the longest handshake of a page, per load",
@@ -294,8 +284,7 @@ def round_trips_table(groups: Sequence[GroupResult]) -> Table:
 
 
 def round_trip_rows(groups: Sequence[GroupResult]) -> list[Row]:
-    """Return what each policy for all saves and sends again per load, by round trip: the same rows in every
-    form."""
+    """Return what each policy for all saves and sends again by round trip, the same in every form."""
     rows: dict[Policy, dict[str, object]] = {}
     for group in groups:
         for candidate in group.candidates:
@@ -306,12 +295,11 @@ def round_trip_rows(groups: Sequence[GroupResult]) -> list[Row]:
 
 
 def shares_text(groups: Sequence[GroupResult]) -> str:
-    """Return the share of each group of loads."""
     return ", ".join(f"{group.title} {quantity(100 * group.share, '%', 2)}" for group in groups)
 
 
 def levels_table(levels: Sequence[LevelResult], rule: Rule) -> Table:
-    """State what the window in force sends again, by rate, which explains costs."""
+    """State what the window in force sends again, by rate."""
     return Table(
         id="levels",
         title=f"What {rule.incumbent.window} segments send again, by the line\u2019s rate",
@@ -354,7 +342,6 @@ class DecidingQuantity:
     title: str
     unit: str
     field: str
-    """Its field of a candidate."""
 
 
 DECIDING = (
@@ -367,7 +354,7 @@ DECIDING = (
 
 
 def lists_section(verdict: Verdict) -> Iterator[Section]:
-    """Yield the answer of each list of pages, side by side."""
+    """Yield each list's answer, side by side."""
     if not verdict.lists:
         return
     others = " and ".join(each.title for each in verdict.lists)
@@ -383,7 +370,6 @@ def lists_section(verdict: Verdict) -> Iterator[Section]:
 
 
 def lists_of(verdict: Verdict) -> Iterator[tuple[str, str, int, dict[Policy, Candidate]]]:
-    """Yield the crawl, title, pages and candidates of each list, the deciding one first."""
     lists: tuple[Verdict | ListResult, ...] = (verdict, *verdict.lists)
     for each in lists:
         candidates = {candidate.policy: candidate for candidate in each.candidates}
@@ -391,7 +377,6 @@ def lists_of(verdict: Verdict) -> Iterator[tuple[str, str, int, dict[Policy, Can
 
 
 def list_rows(verdict: Verdict) -> Iterator[tuple[Policy, DecidingQuantity, list[Interval]]]:
-    """Yield every policy that all lists loaded, with each deciding quantity on each list."""
     by_list = [candidates for *_, candidates in lists_of(verdict)]
     for policy in by_list[0]:
         if all(policy in candidates for candidates in by_list):
@@ -402,7 +387,7 @@ def list_rows(verdict: Verdict) -> Iterator[tuple[Policy, DecidingQuantity, list
 
 
 def spread_text(verdict: Verdict) -> str:
-    """Return how far apart the lists are for the policy that a reader asks about, in a sentence."""
+    """Tell how far apart the lists are for the asked policy."""
     asked = asked_candidate(verdict)
     for policy, deciding, values in list_rows(verdict) if verdict.lists else ():
         if asked and policy == asked.policy and deciding is DECIDING[0]:
@@ -413,7 +398,6 @@ def spread_text(verdict: Verdict) -> str:
 
 
 def lists_figure(verdict: Verdict) -> Iterator[Figure]:
-    """Yield the net benefit per load on each list."""
     titles = [title for _, title, *_ in lists_of(verdict)]
     rows: list[Row] = [
         {"list": title, "policy": policy_name(policy), "benefit": interval(value)}
@@ -443,7 +427,6 @@ def lists_figure(verdict: Verdict) -> Iterator[Figure]:
 
 
 def lists_table(verdict: Verdict) -> Table:
-    """Build what decides on each policy, on each list beside the others."""
     lists = [*lists_of(verdict)]
     rows = [
         {
@@ -476,7 +459,7 @@ def lists_table(verdict: Verdict) -> Table:
 
 
 def otherwise_section(verdict: Verdict) -> Section:
-    """State who would decide otherwise: paired differences of net benefit by other prices and inputs."""
+    """State who would decide otherwise: paired differences by other prices and inputs."""
     asked = asked_candidate(verdict)
     name = policy_name(asked.policy) if asked else "the policy"
     return Section(
@@ -490,7 +473,7 @@ def otherwise_section(verdict: Verdict) -> Section:
 
 
 def describe_turns(rows: Sequence[LedgerRow]) -> str:
-    """State which rows turn the answer, and of how many the loads cannot tell."""
+    """State which rows turn the answer, and of how many that is unknown."""
     turning = [row.title for row in rows if row.turns]
     told = f"Whether the policy is worth both prices turns with {'; '.join(turning)}." if turning else ""
     if unknown := sum(row.turns is None for row in rows):
@@ -500,7 +483,6 @@ def describe_turns(rows: Sequence[LedgerRow]) -> str:
 
 
 def ledger_figure(rows: Sequence[LedgerRow], name: str) -> Iterator[Figure]:
-    """Yield how far the net benefit per load differs by each price and input."""
     known = [row for row in rows if is_known(row.per_load_pp)]
     if len(known) < 2:
         return
@@ -524,7 +506,6 @@ def ledger_figure(rows: Sequence[LedgerRow], name: str) -> Iterator[Figure]:
 
 
 def ledger_table(rows: Sequence[LedgerRow]) -> Table:
-    """Build the ledger."""
     return Table(
         id="ledger",
         is_folded=True,
@@ -549,7 +530,7 @@ def ledger_table(rows: Sequence[LedgerRow]) -> Table:
 
 
 def share_axis(effects: Iterable[Row | None], lines: Sequence[float]) -> tuple[float, float]:
-    """Choose the ends of an axis that holds all estimates, and their intervals up to half as much again."""
+    """Return ends of an axis of all estimates, and of intervals up to half as much again."""
     known = [effect for effect in effects if effect is not None]
     values = [*(effect["estimate"] for effect in known), *lines]
     reach = 0.5 * (max(values) - min(values))
@@ -561,7 +542,6 @@ def share_axis(effects: Iterable[Row | None], lines: Sequence[float]) -> tuple[f
 
 
 def describe_plane(verdict: Verdict | None) -> str:
-    """State what the plane shows, in a sentence."""
     asked = asked_candidate(verdict)
     if asked is None:
         return "No larger first flight was loaded."
@@ -578,14 +558,12 @@ def describe_plane(verdict: Verdict | None) -> str:
 
 
 def _told_text(value: Interval | None, unit: str) -> str:
-    """Return a quantity in words if its interval excludes zero; else that it is not known."""
     if value is None or not value.excludes_zero:
         return "an amount that is not known"
     return quantity(value.estimate, unit)
 
 
 def plane_figure(verdict: Verdict, *, source: str) -> Figure:
-    """Build the plane of gain and cost in both units as data."""
     return Figure(
         id="fig-plane",
         title=describe_plane(verdict),

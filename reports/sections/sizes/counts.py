@@ -15,14 +15,11 @@ from releases.strata.sample import WHOLE, Sample
 from schema.computed_tables import SIZES
 
 PERCENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99)
-"""Quantiles that the report states."""
 
 HEADLINE = ("first_flights", "responses_iw_limited", "responses", "pages")
-"""Measures that the report opens with."""
 
 
 BAND_POINTS = 50
-"""Points of a curve's band, at quantiles evenly apart."""
 
 
 class WindowShare(TypedDict):
@@ -73,17 +70,14 @@ class SizeCounts:
 
     content: Sizes
     cdfs: Mapping[str, Cdf]
-    """The CDF of each measure."""
     bands: Mapping[str, Mapping[int, Interval]]
-    """Intervals of cumulative shares by measure and size in bytes, from the smallest on,
-    of the measures in HEADLINE that can be stated and that enough sites have."""
+    """Intervals of cumulative shares by measure and size, from the smallest on, where enough is known."""
 
 
 def size_section(release: Release, *, windows: Sequence[int] = WINDOWS) -> SizeCounts:
-    """Count the items of known and unknown size of each measure,
-    with shares that fit into each window and quantiles.
+    """Count each measure, with shares that fit into each window, and quantiles.
 
-    A share is None where most sizes of its measure are unknown: that of the few known ones would mislead.
+    A share is None where most sizes are unknown: that of the few known ones would mislead.
     """
     measures: list[Measure] = []
     cdfs, bands = {}, {}
@@ -106,7 +100,6 @@ def size_section(release: Release, *, windows: Sequence[int] = WINDOWS) -> SizeC
 
 
 def measure_of(name: str, sample: Sample, *, windows: Sequence[int]) -> Measure:
-    """Return what the report states of one measure."""
     cdf = sample.cdf
     intervals: Sequence[Interval | None] = [None] * len(windows)
     if cdf.is_stated and sample.has_intervals:
@@ -135,7 +128,7 @@ def _share(cdf: Cdf, iw: int, interval: Interval | None) -> WindowShare:
 
 
 def band_of(sample: Sample, *, windows: Sequence[int]) -> dict[int, Interval]:
-    """Return the share of items up to the smallest size, quantiles, and each window from there on."""
+    """Return the share up to the smallest size, quantiles, and each window from there on."""
     cdf = sample.cdf
     smallest = int(cdf.sizes[0])
     quantiles = (cdf.quantile(round(100 * at / BAND_POINTS)) for at in range(1, BAND_POINTS))

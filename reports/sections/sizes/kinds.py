@@ -31,7 +31,7 @@ NAMES = {
 }
 
 LEAST_PERCENT = 1.0
-"""Least part of the responses that a kind is stated of."""
+"""Least part of the responses that is stated as a kind."""
 
 COLUMNS = (
     Column(id="kind", title="responses", kind="text"),
@@ -42,7 +42,7 @@ COLUMNS = (
 
 
 def kinds_of(release: Release, *, iw: int, mss: int) -> Iterator[tuple[Figure, Table]]:
-    """Yield the figure and the table of shares by kind; nothing if no kind has enough sites."""
+    """Yield figure and table of kinds with enough sites."""
     window = iw * mss
     items = read_items(release.file("item"), "responses", sites_of(release))
     rows = [row for by in DIMENSIONS for row in kind_rows(items, by, window=window)]
@@ -76,7 +76,7 @@ def kinds_of(release: Release, *, iw: int, mss: int) -> Iterator[tuple[Figure, T
 
 
 def title_of(types: Sequence[Row], *, iw: int) -> str:
-    """Return the title of the figure: the most and the least that fits, where their intervals lie apart."""
+    """Tell the most and the least that fits, where their intervals lie apart."""
     most, least = types[0], types[-1]
     if not is_less(least["share"], most["share"]):
         return f"Responses that fit into IW {iw}, by type and protocol"
@@ -85,8 +85,7 @@ def title_of(types: Sequence[Row], *, iw: int) -> str:
 
 
 def kind_rows(items: Items, by: str, *, window: int) -> list[Row]:
-    """Return the share of each kind's responses that fits into a window of so many bytes, the largest
-    first."""
+    """Return each kind's share that fits into `window` bytes, the largest first."""
     every = items.sample(WHOLE).cdf.known
     rows = []
     for kind, stratum in items.strata_by(by).items():

@@ -16,11 +16,9 @@ from reports.sections.shape import Column, Figure, ReferenceLine, Row, Table, in
 from reports.sections.sizes.counts import Measure, Sizes, WindowShare
 
 SLICES = 125
-"""Slices of probability of a drawn curve, which keeps at most two steps of each;
-0.8 % is less than three pixels."""
+"""Slices of probability of a drawn curve, two steps of each; 0.8 % is less than three pixels."""
 
 QUANTILES = ("p10", "p50", "p90", "p99")
-"""Quantiles of the table; report.json has more."""
 
 
 def sizes_figure(
@@ -32,10 +30,9 @@ def sizes_figure(
     marked: Sequence[int],
     labels: Mapping[str, str],
 ) -> Figure:
-    """Build the curves of sizes with the windows that are `marked`.
+    """Build the curves of sizes, with the `marked` windows.
 
-    `curves` are points (measure, size, percent) of the measures that are drawn, exact at every window;
-    `bands` their intervals by measure and size.
+    `curves` are points (measure, size, percent), exact at every window; `bands` their intervals.
     """
     mss, windows = sizes["mss_bytes"], sizes["windows"]
     stated = next(
@@ -75,7 +72,7 @@ def sizes_figure(
 
 
 TITLE_MEASURES = ("first_flights", "responses")
-"""Measures whose share the title tells: the second where the first is unknown."""
+"""Measures of the title: the second where the first is unknown."""
 
 
 def select_steps(
@@ -85,10 +82,9 @@ def select_steps(
     thresholds: Sequence[int],
     slices: int = SLICES,
 ) -> NDArray[np.bool_]:
-    """Select the steps to draw: the first and last in each slice of probability,
-    and the steps next to thresholds.
+    """Select the first and last step of each slice of probability, and those next to thresholds.
 
-    The drawn curve is exact at the thresholds, and differs elsewhere by less than 1/slices.
+    The drawn curve is exact at thresholds, and differs elsewhere by less than 1/slices.
     """
     keep = np.zeros(len(sizes), np.bool_)
     if not len(sizes):
@@ -106,7 +102,7 @@ def select_steps(
 
 
 def curve(cdf: Cdf, name: str, *, thresholds: Sequence[int]) -> list[dict[str, Any]]:
-    """Return points of a measure's CDF in percent, from 0 at its smallest size."""
+    """Return points of a CDF in percent, from 0 at its smallest size."""
     sizes = cdf.sizes.astype(np.int64)
     cumulative = cdf.cumulative.astype(np.int64)
     keep = select_steps(sizes, cumulative, thresholds=thresholds)
@@ -122,20 +118,18 @@ def curve(cdf: Cdf, name: str, *, thresholds: Sequence[int]) -> list[dict[str, A
 
 
 def band_rows(bands: Mapping[str, Mapping[int, Interval]], labels: Mapping[str, str]) -> Iterator[Row]:
-    """Yield the bands as rows of the figure."""
     for measure, band in bands.items():
         for size, share in band.items():
             yield {"measure": labels[measure], "size": max(1, size), "percent": interval(share.times(100))}
 
 
 def _order_labels(curves: Sequence[Row], labels: Mapping[str, str]) -> dict[str, str]:
-    """Return names of the drawn measures by id, in the order of the curves."""
     ids = {label: name for name, label in labels.items()}
     return {ids[label]: label for label in dict.fromkeys(str(point["measure"]) for point in curves)}
 
 
 def shares_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
-    """Build shares that fit, with intervals; unknown where most sizes of a measure are."""
+    """Build shares that fit; unknown where most sizes are."""
     windows, mss = sizes["windows"], sizes["mss_bytes"]
     return Table(
         id="shares",
@@ -161,7 +155,6 @@ def shares_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
 
 
 def stated_measures(sizes: Sizes) -> list[Measure]:
-    """Return the measures of which most sizes are known, without the responses that are counted apart."""
     return [
         measure
         for measure in sizes["measures"]
@@ -172,7 +165,7 @@ def stated_measures(sizes: Sizes) -> list[Measure]:
 
 
 def describe_unstated(sizes: Sizes, labels: Mapping[str, str]) -> Iterator[str]:
-    """Yield a sentence on the measures whose shares and quantiles would be those of a few known sizes."""
+    """Yield a sentence on measures of which few sizes are known."""
     counts = [
         f"{labels[measure['id']]} ({grouped(measure['known'])} of "
         f"{grouped(measure['known'] + measure['unknown'])})"
@@ -187,7 +180,6 @@ def describe_unstated(sizes: Sizes, labels: Mapping[str, str]) -> Iterator[str]:
 
 
 def measures_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
-    """State what each measure counts."""
     return Table(
         id="measures",
         is_folded=True,
@@ -213,7 +205,6 @@ def _share(share: WindowShare) -> dict[str, float | None] | None:
 
 
 def quantiles_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
-    """Build quantiles of size in bytes."""
     return Table(
         id="quantiles",
         is_folded=True,
@@ -237,8 +228,7 @@ def quantiles_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
 
 
 def curves_query(thresholds: Sequence[int], labels: Mapping[str, str]) -> str:
-    """Return the steps of the drawn curves: first and last in each slice of probability,
-    and those next to thresholds (bytes)."""
+    """Return SQL of the drawn curves, as `select_steps` has them."""
     return f"""
 WITH step AS (
   SELECT measure, size_bytes, cumulative, max(cumulative) OVER one AS known,
@@ -272,7 +262,6 @@ def _case(labels: Mapping[str, str]) -> str:
 
 
 def shares_query(windows: Sequence[int], mss: int, labels: Mapping[str, str]) -> str:
-    """Return the share in percent that fits into each window, by measure."""
     fitting = ", ".join(
         f"100 * coalesce(max(cumulative) FILTER (size_bytes <= {iw} * {mss}), 0) / max(cumulative) AS iw{iw}"
         for iw in windows
@@ -285,7 +274,6 @@ def shares_query(windows: Sequence[int], mss: int, labels: Mapping[str, str]) ->
 
 
 def quantiles_query(percents: Sequence[int], labels: Mapping[str, str]) -> str:
-    """Return the smallest size that at least each percentage of the items do not exceed, by measure."""
     columns = ", ".join(
         f"min(size_bytes) FILTER (cumulative * 100 >= {percent} * known) AS p{percent}"
         for percent in percents

@@ -11,7 +11,6 @@ from replay.backcast.services import sizes
 from reports.sections.shape import Column, Figure, ReferenceLine, Row, Table
 
 POINTS = 100
-"""Points of a curve of this release."""
 
 NAMES = {"search": "search, 2010", "maps": "Maps, 2010", "photos": "Photos, 2010"}
 
@@ -26,8 +25,7 @@ CURVE = (
 def since_2010(
     cdfs: Mapping[str, Cdf], *, year: int, windows: Sequence[int], iw: int, mss: int, source: str
 ) -> Iterator[tuple[Figure, Table]]:
-    """Yield curves of responses, and the shares of both that fit into each window; nothing if most sizes
-    are unknown."""
+    """Yield curves of responses, and shares of both that fit; nothing if most sizes are unknown."""
     if not cdfs["responses"].is_stated:
         return
     rows = tuple(fit_rows(cdfs["responses"], year, windows, mss))
@@ -71,12 +69,10 @@ def since_2010(
 
 
 def own(year: int) -> str:
-    """Return the name of this release's curve."""
     return f"pages, {year}"
 
 
 def curve_rows(responses: Cdf, year: int) -> Iterator[Row]:
-    """Yield points of each curve."""
     for service in SERVICES:
         for share, size in zip(*sizes(service), strict=True):
             yield {"curve": NAMES[service], "bytes": size, "percent": 100 * share}
@@ -85,7 +81,6 @@ def curve_rows(responses: Cdf, year: int) -> Iterator[Row]:
 
 
 def fit_rows(responses: Cdf, year: int, windows: Sequence[int], mss: int) -> Iterator[Row]:
-    """Yield shares that fit: of 2010 by the digitised curves, of this release exactly."""
     for service in SERVICES:
         shares, values = sizes(service)
         yield {
