@@ -78,7 +78,6 @@ A_PROBLEM: dict[str, Any] = {
 }
 
 PATHS = 4096
-"""Paths of routes that are kept for links."""
 
 PREFLIGHT_S = 86_400
 """Seconds for which a browser keeps the answer to its question before a cross-origin request."""
@@ -90,7 +89,6 @@ A_REDIRECT: dict[str, Any] = {
 
 @contextlib.asynccontextmanager
 async def _until_the_end(app: FastAPI) -> AsyncIterator[None]:
-    """Prepare releases while the service runs, and end the replay that runs when it ends."""
     service: Service = app.state.service
     prepared = service.releases.prepared
     keeping = asyncio.create_task(keep_prepared(prepared, service.releases.shelf)) if prepared else None
@@ -176,7 +174,6 @@ def create_app(
 
 
 def add_layers(app: FastAPI, service: Service, hosts: Hosts, metrics: CollectorRegistry | None) -> None:
-    """Add what every request passes, the outermost last."""
     app.add_middleware(HeadAsGet)
     # Reading Parquet takes a range of the last bytes of a file, which needs leave.
     app.add_middleware(

@@ -15,7 +15,6 @@ class Bounded(Generic[V]):
     """Values by key with a maximum total size; a single value larger than the maximum is not kept."""
 
     def __init__(self, most: int) -> None:
-        """`most` is the maximum total size, in the unit of `put`'s sizes: bytes, or 1 per value."""
         self._most = most
         self._size = 0
         self._values: collections.OrderedDict[Hashable, tuple[V, int]] = collections.OrderedDict()
@@ -23,10 +22,7 @@ class Bounded(Generic[V]):
         self._computing: weakref.WeakValueDictionary[Hashable, threading.Lock] = weakref.WeakValueDictionary()
 
     def kept(self, key: Hashable, compute: Callable[[], V], *, size: Callable[[V], int]) -> V:
-        """The value of `key`, from the cache or else from `compute`.
-
-        A value is computed once for all who want it at the same time.
-        """
+        """The value of `key`, from the cache or else `compute`, once for all who want it."""
         value = self.get(key)
         if value is None:
             with self._lock:
@@ -40,7 +36,6 @@ class Bounded(Generic[V]):
         return value
 
     def get(self, key: Hashable) -> V | None:
-        """The value of `key`; None if it is not cached."""
         with self._lock:
             if key not in self._values:
                 return None
@@ -48,7 +43,7 @@ class Bounded(Generic[V]):
             return self._values[key][0]
 
     def put(self, key: Hashable, value: V, *, size: int) -> None:
-        """Cache a value, and drop the least recently used ones to make room."""
+        """Cache a value, and drop the least recently used for room."""
         with self._lock:
             _, before = self._values.pop(key, (None, 0))
             self._size -= before

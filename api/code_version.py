@@ -17,8 +17,7 @@ LIBRARIES = ("fastapi", "jinja2", "markdown-it-py", "mdit-py-plugins", "numpy", 
 
 @functools.cache
 def code_version() -> str:
-    """SHA-256 over the files of the packages that answers come from and the versions of the libraries, as
-    they are when it is first asked."""
+    """SHA-256 over the packages that answers come from and the versions of libraries, when first asked."""
     digest = hashlib.sha256()
     for name in LIBRARIES:
         digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())

@@ -23,27 +23,26 @@ LIMIT_S = 20.0
 """Seconds from its turn after which a computation is stopped."""
 
 AGAIN_S = 0.05
-"""Interval at which the queries of a stopped computation are interrupted again, in seconds: DuckDB forgets
-an interrupt that comes just before a query begins."""
+"""Interval of interrupting a stopped computation's queries: DuckDB forgets an interrupt just before a
+query begins.
+"""
 
 RETRY_AFTER_S = 2
-"""Retry-After of a refused request: a full queue of uncached distributions takes about this time."""
+"""Retry-After: a full queue of uncached distributions takes about this time."""
 
 ELSEWHERE = (
     "ask for fewer rows, columns or releases at a time, or download the files of the release and query them "
     "yourself, as /documents/recipes says"
 )
-"""What to do about an answer that takes more than the service gives."""
+"""What to do instead of asking too much."""
 
 
 def too_costly(what: str) -> Problem:
-    """The problem of an answer that takes too much of something."""
     return Problem("too-costly", f"the answer takes {what}: {ELSEWHERE}")
 
 
 def busy(why: str, *, again_s: float = RETRY_AFTER_S, instead: str = "", is_last: bool = False) -> Problem:
-    """The problem of a request that is refused because of others; `is_last` closes the connection, whose
-    request is not read to its end."""
+    """The problem of a request that is refused because of others; `is_last` closes the connection, unread."""
     retry = {"Retry-After": f"{again_s:.0f}"} | ({"Connection": "close"} if is_last else {})
     return Problem("busy", f"{why}; try again in {again_s:.0f} s{instead}", headers=retry)
 
@@ -52,7 +51,6 @@ class Stopped(Exception):
     """A computation was stopped. It is no Problem, since such a one may be part of an answer."""
 
     def __init__(self, problem: Problem | None) -> None:
-        """`problem` says why; None if nobody waits for the answer."""
         super().__init__(problem.detail if problem else "nobody waits for the answer")
         self.problem = problem
 
@@ -66,7 +64,7 @@ class Computation:
         self._lock = threading.Lock()
 
     def stop(self, problem: Problem | None = None) -> None:
-        """Interrupt the queries, and let the next `check` raise Stopped; called in the event loop."""
+        """Interrupt the queries, and let the next `check` raise Stopped; in the event loop."""
         self.stopped = self.stopped or Stopped(problem)
         with self._lock:
             for interrupt in self._interrupts:
@@ -75,13 +73,13 @@ class Computation:
                 asyncio.get_running_loop().call_later(AGAIN_S, self.stop)
 
     def check(self) -> None:
-        """Raise Stopped if the computation was stopped; called between its steps."""
+        """Raise Stopped if the computation was stopped."""
         if self.stopped is not None:
             raise self.stopped
 
     @contextlib.contextmanager
     def interruptible(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """Within the block, `interrupt` is what ends a query."""
+        """Within the block, `interrupt` ends a query."""
         with self._lock:
             self._interrupts.append(interrupt)
         try:
@@ -93,7 +91,6 @@ class Computation:
 
     @contextlib.contextmanager
     def limited(self, limit_s: float) -> Iterator[None]:
-        """Stop the computation if the block takes longer than `limit_s`."""
         problem = too_costly(f"more than {limit_s:g} s of computing")
         deadline = asyncio.get_running_loop().call_later(limit_s, self.stop, problem)
         try:
@@ -103,7 +100,7 @@ class Computation:
 
     @contextlib.contextmanager
     def going_on(self) -> Iterator[None]:
-        """Within the block, `current()` is this computation; raises Stopped at its begin."""
+        """Within the block, `current()` is this computation; Stopped at its begin."""
         token = _CURRENT.set(self)
         try:
             self.check()
@@ -116,7 +113,6 @@ _CURRENT: contextvars.ContextVar[Computation] = contextvars.ContextVar("computat
 
 
 def current() -> Computation:
-    """The computation that this code is part of; one that nobody stops if there is none."""
     return _CURRENT.get(None) or Computation()
 
 
@@ -128,9 +124,8 @@ class _Shared(Computation):
         self.clients: collections.Counter[str] = collections.Counter()
         """How many wait for it, by client."""
         self.has_turn: asyncio.Event | None = None
-        """Set once it has its turn, or is stopped; None before it wants one."""
+        """Set once it has its turn, or is stopped."""
         self.client = ""
-        """The client whose turn it has; empty before it has one."""
         self.deadline: asyncio.TimerHandle | None = None
         self.take_turn = functools.partial(take_turn, self)
 
@@ -142,7 +137,7 @@ class _Shared(Computation):
 
 
 async def take_turn() -> None:
-    """Wait for the turn of the computation that this code is part of, unless it has it.
+    """Wait for the turn of the current computation.
 
     What comes before never waits, such as the refusal of a wrong parameter.
     """
@@ -152,7 +147,7 @@ async def take_turn() -> None:
 
 
 def in_turn(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
-    """Make a function wait for the turn of its computation; a plain one then runs in another thread."""
+    """Make a function wait for its turn; a plain one then runs in another thread."""
 
     @functools.wraps(function)
     async def called(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401  # the function's
@@ -168,13 +163,11 @@ class Computations(Generic[V]):
     """The computations under way: a few in their turn, one of each client, while others wait for theirs."""
 
     def __init__(self, *, at_once: int, limit_s: float = LIMIT_S) -> None:
-        """At most `at_once` have their turn, for `limit_s` each."""
         self._free = at_once
         self._limit_s = limit_s
         self._under_way: dict[Hashable, tuple[_Shared, asyncio.Task[V]]] = {}
         self._waiting: list[_Shared] = []
         self._at_work: set[str] = set()
-        """The clients whose computations have their turn."""
 
     async def join(
         self,
@@ -184,8 +177,7 @@ class Computations(Generic[V]):
         client: str,
         leaving: asyncio.Task[None],
     ) -> V | None:
-        """The result of `work`, or of the computation under way with the same key; None if `leaving` ends
-        first, and nobody waits here any more.
+        """The result of `work`, or of the computation with the same key; None if `leaving` ends first.
 
         Problem `too-costly` if it takes too long.
         """
@@ -257,7 +249,6 @@ class Computations(Generic[V]):
             computation.has_turn.set()
 
     def _end_turn(self, computation: _Shared) -> None:
-        """Give the turn of a computation that has ended to another."""
         if computation in self._waiting:
             self._waiting.remove(computation)
         if computation.deadline is not None:

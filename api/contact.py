@@ -16,7 +16,6 @@ class Contact:
     """URL and e-mail address of the operator; ContactError if either is malformed."""
 
     url: str | None = None
-    """The URL in the crawler's User-Agent."""
     email: str | None = None
 
     def __post_init__(self) -> None:

@@ -30,21 +30,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LIMIT_S = 15.0
-"""Seconds from its begin after which a drawing is stopped: a hundred times what one takes on a free core."""
+"""Seconds after which a drawing is stopped: a hundred times what one takes on a free core."""
 
 BUNDLING_S = 120.0
 """The same of Vega's module, which no stranger's choice makes larger."""
 
 DRAWINGS = 500
-"""Drawings after which another process takes over, which bounds what a drawing may leave behind in memory."""
+"""Drawings after which another process takes over, for its memory."""
 
 _ONE_AT_A_TIME = threading.Lock()
 
 VEGA = importlib.metadata.version("vl-convert-python")
-"""Version of vl-convert, which brings the Vega that draws in the service and in browsers."""
+"""vl-convert brings the Vega that draws in the service and in browsers."""
 
 MODULE = "export { vegaEmbed };"
-"""What browsers import."""
 
 
 @functools.cache
@@ -57,7 +56,6 @@ def _process() -> Pool:
 
 
 def _get_ready() -> None:
-    """Load the libraries that draw."""
     from figures import distributions, rendering
 
     assert distributions
@@ -65,7 +63,6 @@ def _get_ready() -> None:
 
 
 def _leave_interrupts() -> None:
-    """Leave Ctrl-C to the service, which ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -92,7 +89,7 @@ NARROW, WIDE = 352, 640
 WidthQuery = Annotated[int, Query(ge=320, le=1920, description="width in CSS pixels")]
 
 FIGURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""Content-Security-Policy of an SVG, whose styles are within it; other sites may show it."""
+"""Policy of an SVG, whose styles are within it; other sites may show it."""
 
 
 def as_svg(chart: alt.TopLevelMixin) -> str:
@@ -103,7 +100,6 @@ def as_svg(chart: alt.TopLevelMixin) -> str:
 
 
 def svg_response(function: Callable[..., str], *arguments: object) -> Response:
-    """Return the SVG that `function` draws of its arguments, as an answer."""
     return Response(
         draw(function, *arguments),
         media_type="image/svg+xml",
@@ -112,10 +108,7 @@ def svg_response(function: Callable[..., str], *arguments: object) -> Response:
 
 
 def bundle() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one module of JavaScript, below their licences.
-
-    They are the versions that draw in the service, from vl-convert, which uv.lock pins by its checksum.
-    """
+    """Return Vega, Vega-Lite and Vega-Embed as one module, below their licences, in vl-convert's versions."""
     import vl_convert
 
     licences = importlib.resources.files("api").joinpath("static/vega-licences.txt").read_text("utf-8")
@@ -123,7 +116,7 @@ def bundle() -> str:
 
 
 def library(folder: Path | None) -> str:
-    """Return the same, from a file in `folder` if it was made before: making it takes seconds."""
+    """Return `bundle`, from a file in `folder` once made: making it takes seconds."""
     if folder is None:
         return _made_once()
     path = folder / f"vega-embed-{VEGA}.js"

@@ -28,13 +28,10 @@ from schema.recorded import is_recorded
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 AGAIN_S = 5
-"""Seconds after which the page asks again while a demo fills the folder."""
 
 LEADING = ("first_flights", "responses")
-"""Measures of which the page shows the first that is known."""
 
 IN_FORCE = WINDOWS[1]
-"""The window in force, in segments (RFC 6928)."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,19 +44,18 @@ class Fits:
 
     @property
     def finding(self) -> str:
-        """What does not fit into the window in force, in a sentence."""
+        """What does not fit into the window in force."""
         share = next(fit.share for fit in self.distribution.fits if fit.iw == IN_FORCE)
         assert share is not None
         return tell_unfitting(share, label(self.distribution.measure), IN_FORCE)
 
     @property
     def described(self) -> str:
-        """What fits into each window, for those who do not see the figure."""
+        """What fits, for those who do not see the figure."""
         return "; ".join(f"{percent(fit.share)} fit into IW {fit.iw}" for fit in self.distribution.fits)
 
     @property
     def chosen(self) -> str:
-        """The query by which the explorer shows the same."""
         iw = ",".join(map(str, self.windows))
         return urlencode({"crawl": self.version.name, "measure": self.distribution.measure, "iw": iw})
 
@@ -74,7 +70,7 @@ class Told:
 
     @classmethod
     def by(cls, request: Request, versions: Sequence[Version], reports: Sequence[Report]) -> "Told":
-        """The newest answer that is evidence, or else the newest, and the release of the best quality."""
+        """The newest answer that is evidence, or else the newest, and the best release."""
         answered = [(report, answer) for report in reports if (answer := answer_of(report))]
         # The first of several that are evidence, or of several that are none, is the newest.
         report, answer = min(answered, key=lambda pair: pair[1].is_illustrative, default=(None, None))
@@ -84,8 +80,7 @@ class Told:
 
 
 def find_fits(request: Request, versions: Sequence[Version], windows: tuple[int, ...]) -> Fits | None:
-    """How much fits in the readable release of the best quality that states a share: of first flights, or of
-    responses where no first flight is known."""
+    """How much fits in the best release that states it: of first flights, or else of responses."""
     releases = service_of(request).releases
     for version in stated_first(request, versions, LEADING):
         with suppress_problems():
@@ -97,7 +92,6 @@ def find_fits(request: Request, versions: Sequence[Version], windows: tuple[int,
 
 
 def sound_releases(shelf: Shelf) -> list[Version]:
-    """The newest version of each crawl, without damaged ones."""
     return [version for version in map(shelf.newest, shelf.crawls) if version.is_sound]
 
 
@@ -152,7 +146,6 @@ def fits_svg(request: Request, shelf: ShelfDep, width: drawing.WidthQuery = draw
 def _draw_fits(
     width: int, steps: Sequence[Step], labels: dict[int, str], domain: tuple[int, int], note: str
 ) -> str:
-    """Draw the curve with its windows; in the process apart."""
     from figures.distributions import CdfSeries, cdf
     from figures.frame import Frame, Upright
 

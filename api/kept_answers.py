@@ -22,46 +22,40 @@ from api.http.middleware import HEADERS
 from api.stored.shelf import Shelf
 
 KEPT_BYTES = 48 * 1024 * 1024
-"""Maximum size of all answers in memory."""
 
 AT_ONCE = 2
-"""Answers computed at the same time, one of each client; more would compete for the same interpreter."""
+"""Answers computed at a time, one a client: more would compete for the interpreter."""
 
 PLACES, PLACES_EACH = 256, 64
-"""Requests that are computed or wait for it at the same time, and one client's; further ones are refused with
-Retry-After."""
+"""Requests that are computed or wait, and one client's; others are refused with Retry-After."""
 
 GONE = 499
-"""Status of what is not answered, since the client is gone; nobody but the metrics sees it."""
+"""Status for the metrics, since the client is gone."""
 
 OF_THE_MOMENT = frozenset({"/", "/v1/progress", "/v1/progress.json", "/crawls"})
-"""Paths that show running crawls, which change every few seconds."""
+"""Paths that show running crawls."""
 
 CACHE_CONTROL = "public, no-cache"
-"""Caches may keep an answer but must revalidate it: something may be published at any moment."""
+"""Caches must revalidate an answer: something may be published at any moment."""
 
 ANY = "*"
-"""What If-None-Match has instead of tags for whatever there is."""
 
 OF_A_BODY = frozenset({b"content-length", b"content-type"})
-"""Headers that an answer without a body does not have."""
+"""Headers that need a body."""
 
 CODING = "gzip"
 
 COMPRESSED = frozenset(
     {"text/html", "image/svg+xml", "text/csv", "text/css", "text/javascript", "application/json"}
 )
-"""Media types that are compressed."""
 
 FOLDERS = ("/docs", "/documents", "/openapi.json", "/reports")
-"""Paths at and below which answers are compressed: the reference's program and document are large, documents
-grow with what we write, and reports contain their figures."""
+"""Paths below which answers are compressed."""
 
 EXPLORER = "/explore"
-"""What the paths of the explorer, of its figures and of their data begin with."""
+"""Beginning of the explorer's paths."""
 
 LEVEL = 6
-"""Level of gzip: higher ones save a hundredth more."""
 
 REFUSED = re.compile(r"\s*q=0(\.0{0,3})?\s*", re.IGNORECASE)
 
@@ -76,7 +70,7 @@ def is_of_the_moment(path: str) -> bool:
 
 
 class KeptAnswer(Response):
-    """A complete answer with the common headers, as it is kept; a client that has it gets 304."""
+    """An answer with the common headers; a client that has it gets 304."""
 
     def __init__(self, response: Response, *, route: str, key: str) -> None:
         """The answer for a response of `route`, by which the metrics count it."""
@@ -90,7 +84,6 @@ class KeptAnswer(Response):
 
     @property
     def size(self) -> int:
-        """Approximate memory that the answer takes, in bytes."""
         return len(self.body) + sum(len(name) + len(value) for name, value in self.raw_headers) + 500
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  # ASGI
@@ -108,15 +101,14 @@ class KeptAnswers:
     """A bounded store of answers, and the computations of others."""
 
     def __init__(self, *, depends_on: str = "") -> None:
-        """`depends_on` are the settings that answers depend on; they are constant while the service runs."""
+        """`depends_on` are constant settings that answers depend on."""
         self._base = hashlib.sha256(f"{code_version()}\n{depends_on}".encode()).hexdigest()
         self._answers: Bounded[KeptAnswer] = Bounded(KEPT_BYTES)
         self._computations: Computations[KeptAnswer] = Computations(at_once=AT_ONCE)
         self.places = Places(PLACES, PLACES_EACH, lambda: busy("too many requests are being worked on"))
 
     def key(self, shelf: Shelf, scope: Scope) -> str:
-        """The cache key and ETag of an answer: a hash of the data, the request, the content coding
-        and the code."""
+        """Cache key and ETag: a hash of data, request, coding and code."""
         path = scope["path"]
         moment = shelf.moment if is_of_the_moment(path) else ""
         query = scope["query_string"].decode("latin-1")
@@ -125,11 +117,10 @@ class KeptAnswers:
         return hashlib.sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()
 
     def get(self, key: str) -> KeptAnswer | None:
-        """The answer, if it is kept."""
         return self._answers.get(key)
 
     async def answer(self, request: Request, compute: Callable[[], Awaitable[Response]]) -> Response:
-        """The answer to a request: from memory, or from `compute` unless the client has it already."""
+        """The answer from memory, or from `compute` unless the client has it."""
         key = self.key(request.scope["shelf"], request.scope)
         # Whether there is anything, as `*` asks, is not known before it is computed.
         if is_known(request.scope, f'"{key}"'):
@@ -154,7 +145,7 @@ class KeptAnswers:
 
 @contextlib.contextmanager
 def watch(request: Request) -> Iterator[asyncio.Task[None]]:
-    """A task that ends when the client hangs up; one for all who watch a request. The request has no body."""
+    """A task that ends when the client hangs up; the request has no body."""
     if "leaving" in request.scope:
         yield request.scope["leaving"]
         return
@@ -172,7 +163,7 @@ def watch(request: Request) -> Iterator[asyncio.Task[None]]:
 
 
 def vary(request: Request, response: Response) -> None:
-    """Say of an answer whose content coding is negotiated that it is (RFC 9110 §12.5.5)."""
+    """Say that the coding is negotiated (RFC 9110 §12.5.5)."""
     if is_negotiated(request.scope["path"]):
         response.headers.add_vary_header("Accept-Encoding")
 
@@ -189,7 +180,6 @@ def is_known(scope: Mapping[str, Any], *etags: str) -> bool:
 
 
 def not_modified(etag: str, cache_control: str = CACHE_CONTROL) -> Response:
-    """A 304 response, for a client that already has the answer."""
     return Response(status_code=304, headers={"ETag": etag, "Cache-Control": cache_control})
 
 
@@ -215,7 +205,6 @@ def is_negotiated(path: str) -> bool:
 
 
 def coding_of(scope: Mapping[str, Any]) -> str:
-    """The content coding of the answer to a request: gzip, or nothing."""
     if not is_negotiated(scope["path"]):
         return ""
     accepted = (value.decode("latin-1") for name, value in scope["headers"] if name == b"accept-encoding")
@@ -223,7 +212,6 @@ def coding_of(scope: Mapping[str, Any]) -> str:
 
 
 def compress(response: Response) -> Response:
-    """The response with its body compressed, if its media type is one of COMPRESSED."""
     if response.headers.get("content-type", "").partition(";")[0] not in COMPRESSED:
         return response
     body = gzip.compress(bytes(response.body), LEVEL, mtime=0)

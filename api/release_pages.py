@@ -30,17 +30,15 @@ from schema.released_tables import definition
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 FIRST_ROWS = 20
-"""Rows of the table of responses that the page shows."""
 
 COLUMNS = (
     *("host", "path", "status", "protocol", "resource_type", "wire_bytes", "header_bytes", "body_bytes"),
     *("decoded_bytes", "visit_id"),
 )
-"""Columns of these rows."""
 
 
 def known_column(text: str) -> str:
-    """A column of the page's rows, perhaps after a minus; ValueError if it has none of that name."""
+    """A column, perhaps after a minus; ValueError."""
     if text.removeprefix("-") not in COLUMNS:
         raise ValueError(f"no column {text!r}; there are {', '.join(COLUMNS)}")
     return text
@@ -99,18 +97,15 @@ def use_release(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: Ve
 
 
 COMMENTS = {field.name: definition(field) for field in TABLES["responses"].schema()}
-"""Definitions of the columns."""
 
 
 def first_rows(request: Request, version: Version, sort: str | None) -> list[dict[str, Any]]:
-    """The first responses of a release by a column; none where the release has no rows."""
     if "response.parquet" not in version.files:
         return []
     return service_of(request).rows.first(version, "responses", COLUMNS, sort=sort, limit=FIRST_ROWS)
 
 
 def recipes(request: Request, version: Version) -> list[tuple[str, str]]:
-    """Tools that read a release, each with its recipe as HTML."""
     from api.documents import rendering, shelved  # Markdown's library takes 2 MB
 
     source, base = shelved.sources()["recipes"], request.app.url_path_for("documents")
@@ -130,17 +125,13 @@ def recipes(request: Request, version: Version) -> list[tuple[str, str]]:
 
 
 def read_distributions(request: Request, version: Version) -> list[DistributionAnswer]:
-    """The distributions of all measures of a release with their intervals, as its page shows them."""
     releases = service_of(request).releases
     samples = {measure: releases.sample(version, measure, WHOLE) for measure in SIZES}
     return distributions(samples, windows=WINDOWS, mss=MSS_FIG1)
 
 
 def dataset(request: Request, version: Version, work: Work) -> dict[str, Any]:
-    """A release as schema.org describes a data set, by which search engines find it.
-
-    Its croissant.json describes every column.
-    """
+    """A release for schema.org, by which search engines find it."""
     crawl, manifest = str(version.crawl), version.readable.manifest
     files = [
         file_answer

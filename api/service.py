@@ -30,31 +30,26 @@ class Service:
     """The parts of the service that routes answer from, as `create_app` makes them."""
 
     releases: OpenReleases
-    """Releases and reports."""
     rows: RowReader
     sites: SiteTables
     answers: KeptAnswers
     outside: Sequence[Point]
-    """What others counted."""
     base_url: str
-    """Configured beginning of every link; empty for none."""
+    """Configured beginning of links."""
     contact: Contact
     lab: Queue | None
-    """Queue of pages to be replayed; None where the lab is off."""
+    """None where the lab is off."""
 
 
 def service_of(request: Request) -> Service:
-    """The parts of the service that a request is answered by."""
     service: Service = request.app.state.service
     return service
 
 
 class Placed(APIRoute):
-    """A route whose requests need a place before anything is done for them, of which each client has a
-    share."""
+    """A route whose requests need a place, of which each client has a share."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's handler within a place."""
         handle = super().get_route_handler()
 
         async def handler(request: Request) -> Response:
@@ -69,18 +64,16 @@ class Placed(APIRoute):
 
 
 class Kept(Placed):
-    """A route whose answers depend only on the releases, the request and the code.
+    """A route whose answers depend on releases, request and code alone.
 
-    Whoever waits for an answer that is being computed for another client needs no place.
+    Whoever waits for another client's computation needs no place.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401  # FastAPI's
-        """A request has its turn once its parameters are good."""
         super().__init__(path, in_turn(endpoint), **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's handler behind the kept answers: parameters are parsed only for answers that are not
-        kept."""
+        """FastAPI's handler behind the kept answers."""
         compute = super().get_route_handler()
 
         async def handler(request: Request) -> Response:
@@ -96,7 +89,7 @@ class Kept(Placed):
 
 
 class KeptFirst:
-    """Answers what is kept before routing; passes the shelf that it used on to the routes."""
+    """Answers what is kept before routing, and passes its shelf on."""
 
     def __init__(self, app: ASGIApp, releases: OpenReleases, answers: KeptAnswers) -> None:
         self.app = app

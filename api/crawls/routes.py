@@ -28,7 +28,6 @@ BOUNDS = {
 """What each bound of the gate is a share of (crawler.campaign.gate)."""
 
 HOURS_LISTED = 48
-"""Hours in the table below the figure, the last ones."""
 
 KINDS = {
     "ok": "page arrived",
@@ -68,7 +67,7 @@ def crawl_progress(request: Request, shelf: ShelfDep, crawl: CrawlPath) -> Respo
 
 
 def progress_of(request: Request, shelf: Shelf, crawl: str) -> Progress:
-    """The progress of the crawl of that name; a short name that means one redirects to the whole one."""
+    """A crawl's progress; a short name redirects to the whole one."""
     for progress in shelf.progress:
         if progress.crawl == crawl:
             return progress
@@ -107,7 +106,6 @@ def by_kind(outcomes: dict[str, int]) -> dict[str, int]:
 
 
 def draw_hours(width: int, hours: Sequence[Hour]) -> str:
-    """Draw the outcomes of each hour by their kind; in the process apart."""
     from figures.frame import Frame
     from figures.hours import CountedHour, stacked
     from figures.theme import LIGHT

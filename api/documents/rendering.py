@@ -16,15 +16,13 @@ from api.documents.shelved import address, title
 from releases.formatting import apart
 
 ANCHORED = 4
-"""Deepest level of headings that have an anchor."""
 
 TITLE = 3
 """Tokens of the heading that each document begins with."""
 
 WIDE = '<div class="wide" tabindex="0" role="group" aria-label="Table">'
 DRAWING = '<span class="wide drawing" tabindex="0" role="group" aria-label="Figure">'
-"""What a drawing scrolls in, which would have letters too small to read if it
-were made as narrow as a phone."""
+"""What a drawing scrolls in, whose letters would be too small on a phone."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,7 +30,6 @@ class Rendered:
     """A document as HTML."""
 
     title: str
-    """Text of its first heading, which `html` leaves out."""
     sections: tuple[tuple[str, str], ...]
     """Anchor and text of each heading of the second level."""
     html: Markup
@@ -40,8 +37,8 @@ class Rendered:
 
 @functools.cache
 def render(text: str, *, source: str, base: str) -> Rendered:
-    """A document in Markdown that begins with its title; it is the file `source` of docs,
-    and documents are below `base`.
+    """A document in Markdown that begins with its title, from `source` of docs; documents are below
+    `base`.
 
     HTML is shown as it is written, except comments, which are left out.
     """
@@ -91,14 +88,12 @@ def _markdown() -> MarkdownIt:
 def _image(
     renderer: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """An image; a drawing in a box that scrolls."""
     html = renderer.image(tokens, place, options, env)
     is_drawing = str(tokens[place].attrs["src"]).endswith(".svg")
     return f"{DRAWING}{html}</span>" if is_drawing else html
 
 
 def _named(file: str, target: str, *, source: str) -> str:
-    """The title of the document that a link leads to, in place of its file's name."""
     page = address(target, source=source, base="")
     return file if page is None else title(page.strip("/").partition("#")[0]).partition(":")[0]
 
@@ -108,7 +103,7 @@ def _every(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _adapt(token: Token, *, source: str, base: str) -> None:
-    """Let a link or an image lead to its page, write numbers as on every page, and show HTML as text."""
+    """Lead links to pages, write numbers as on every page, and show HTML as text."""
     if token.type == "link_open":
         target = address(str(token.attrs["href"]), source=source, base=base)
         # What is no page keeps its words: an anchor without an address is no link.
@@ -127,7 +122,7 @@ def _adapt(token: Token, *, source: str, base: str) -> None:
 
 
 def _label_cells(tokens: Sequence[Token]) -> None:
-    """Give each cell of a table its column's heading as an attribute: on a phone, rows are shown as cards."""
+    """Give each cell its column's heading: on a phone, rows are cards."""
     headings: list[str] = []
     column = 0
     for token, following in itertools.pairwise(tokens):

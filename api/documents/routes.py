@@ -19,10 +19,8 @@ from schema.dictionary import dictionary
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 DICTIONARY = "dictionary"
-"""Name of the data dictionary, which is a document without a file."""
 
 LICENCE = "MIT"
-"""Licence of the documents, by its SPDX identifier: that of the code."""
 
 
 @router.get("/documents", name="documents")
@@ -50,7 +48,6 @@ def document(request: Request, name: str) -> Response:
 
 
 def show_document(request: Request, name: str) -> Response:
-    """The page of the document `name`; Problem if there is none."""
     from api.documents import rendering  # its library takes 2 MB, and many services show no document
 
     base = request.app.url_path_for("documents")

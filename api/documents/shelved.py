@@ -9,16 +9,12 @@ from importlib.resources.abc import Traversable
 from urllib.parse import unquote, urlsplit
 
 ELSEWHERE = {"../CHANGELOG.md": "changelog.md"}
-"""Files outside docs that documents link to, by their name in docs."""
 
 EXAMPLE = "https://sizes.example"
-"""Address of a service in documents."""
 
 EXAMPLE_RELEASE = "2026-11.desktop.local.tcp.web/v1"
-"""A release in addresses of documents."""
 
 FILES = ("images/", "reproduction/", "zoo/")
-"""Folders of docs with the documents' images and tables."""
 
 
 @functools.cache
@@ -77,7 +73,6 @@ def addressed(text: str, base_url: str) -> str:
 
 @functools.cache
 def files() -> frozenset[str]:
-    """Paths of the documents' images and tables."""
     return frozenset(path for path in _paths() if path.startswith(FILES))
 
 
@@ -90,7 +85,6 @@ def _paths(below: str = "") -> Iterator[str]:
 
 
 def content(path: str) -> bytes:
-    """The content of one of `files`."""
     return _at(path).read_bytes()
 
 

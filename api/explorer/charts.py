@@ -28,34 +28,28 @@ class Drawn:
     source: str
     note: str
     unit: str
-    """Of the values: bytes, or what is counted."""
     windows: Sequence[tuple[int, int]]
-    """Each in segments and in bytes."""
     ends: tuple[int, int]
-    """Of the axis."""
     series: Sequence[tuple[str, Sequence[Any]]]
-    """Name and rows of each curve: steps, bins or quantiles, with shares in percent."""
+    """Name and rows of curves: steps, bins or quantiles, shares in percent."""
 
 
 def as_svg(what: Drawn, width: int) -> str:
-    """Return a figure as an SVG file, for light and dark ground."""
     return drawing.as_svg(_chart(what, width=width))
 
 
 def as_png(what: Drawn, width: int) -> bytes:
-    """Return a figure as PNG, on light ground."""
     from figures import rendering
 
     return rendering.png(_chart(what, width=width), width=PNG_SCALE * width)
 
 
 def as_vega_lite(what: Drawn, width: int) -> str:
-    """Return a figure as Vega-Lite with its data, interactive in a browser."""
     return _interactive(_chart(what, width=width, is_interactive=True))
 
 
 def _interactive(chart: AltairChart) -> str:
-    """Return the Vega-Lite of a chart, with the colours for dark ground by those for light ground."""
+    """Return Vega-Lite, with the colours for dark ground by those for light."""
     from figures import rendering
 
     chart.usermeta = {"dark": dict(rendering.pair_colours())}
@@ -95,7 +89,7 @@ def _chart(what: Drawn, *, width: int, is_interactive: bool = False) -> AltairCh
 
 
 Part = list[tuple[int, float, float | None, float | None]]
-"""Values that a line joins: the number of a month, a share in percent, and the ends of its interval."""
+"""Values that a line joins: month, share, and ends of its interval."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,17 +101,15 @@ class DrawnMonths:
     source: str
     months: Sequence[str]
     flags: dict[int, str]
-    """Numbers of changes, by the number of the month that they stand before."""
+    """Numbers of changes, by the month that they stand before."""
     series: Sequence[tuple[str, list[Part]]]
 
 
 def months_as_svg(what: DrawnMonths, width: int) -> str:
-    """Return a figure of months as an SVG file, for light and dark ground."""
     return drawing.as_svg(_months_chart(what, width=width))
 
 
 def months_as_vega_lite(what: DrawnMonths, width: int) -> str:
-    """Return a figure of months as Vega-Lite with its data, interactive in a browser."""
     return _interactive(_months_chart(what, width=width, is_interactive=True))
 
 

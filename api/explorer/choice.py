@@ -31,10 +31,9 @@ from schema.computed_tables import SIZES, UNITS
 DEFAULT_MEASURES = ("responses", "responses_iw_limited", "first_flights", "pages")
 
 MOST = 6
-"""Curves of one figure: as many as can be told apart. Releases of a choice are no more."""
+"""As many curves as can be told apart."""
 
 MOST_FIGURES = 12
-"""Figures of a choice: one for each measure."""
 
 By = Literal["release", "device", "list", "vantage", "protocol", "resource_type", "rank_stratum", "party"]
 BYS: dict[str, str] = {
@@ -47,17 +46,16 @@ BYS: dict[str, str] = {
     "rank_stratum": "rank bands",
     "party": "parties",
 }
-"""What may be set side by side, with its name in the form."""
 assert tuple(BYS) == get_args(By)
 
 OF_CRAWLS = ("device", "list", "vantage")
-"""What tells crawls apart; the others are dimensions of strata."""
+"""Tells crawls apart; the others are dimensions of strata."""
 
 Form = Literal["cdf", "histogram", "quantiles"]
 FORMS: dict[str, str] = {"cdf": "CDF", "histogram": "histogram", "quantiles": "quantiles"}
 
 INSTEAD = ("responses", "responses_derived", "responses_derived_bodies", "first_flights", "pages")
-"""Measures to take where a release states no share of the one that was asked for, the nearest first."""
+"""Measures to take where a release states no share of one, the nearest first."""
 
 # The fields of the form may be empty.
 Crawls = Annotated[list[Annotated[str, Field(max_length=200)]], Query(max_length=MOST), SEVERAL]
@@ -74,7 +72,6 @@ class Line:
     measure: str
     stratum: Asked
     name: str = ""
-    """What tells it apart within its figure; empty if it is alone."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,22 +86,19 @@ class Choice:
     by: By
     form: Form
     months: dict[Variant, list[Version]]
-    """The releases of each crawl's months, the earliest first."""
 
     def query(self) -> str:
-        """Return the choice as a query, which pins each release and each month's."""
+        """Return the choice as a query, which pins each release."""
         months = [version.name for month in self.months.values() for version in month]
         return self.among(*self.releases) + "&" + urlencode({"release": months}, doseq=True)
 
     def of_months(self, variant: str) -> str:
-        """Return the choice of one crawl's months alone as a query."""
         crawls = {crawl: months for crawl, months in self.months.items() if str(crawl) == variant}
         own = [version for version in self.releases if Variant.of(version.crawl) in crawls]
         return dataclasses.replace(self, releases=own, months=crawls).query()
 
     def among(self, *releases: Version, measures: Sequence[str] = ()) -> str:
-        """Return the choice with other releases, or measures, as a query, which pins the releases and takes
-        the newest of each month."""
+        """Return the choice with other releases or measures, as a query."""
         forms = [("by", self.by, "release"), ("figure", self.form, "cdf")]
         return urlencode(
             [
@@ -130,7 +124,6 @@ async def choose(
     iw: Windows = [],  # noqa: B006
     mss: MssQuery = MSS_FIG1,
 ) -> Choice:
-    """Return what the parameters choose; the newest release where they name none."""
     named = list({version.name: version for version in map(shelf.find, crawl)}.values())
     chosen = named or await in_turn(_newest)(request, shelf)
     if by in OF_CRAWLS and len(chosen) == 1 and chosen[0].is_sound:
@@ -155,7 +148,7 @@ ChoiceDep = Annotated[Choice, Depends(choose)]
 
 
 def _months(shelf: Shelf, chosen: Sequence[Version]) -> dict[Variant, list[Version]]:
-    """Return the months of each crawl that was chosen; none of one of which the shelf has no release."""
+    """Return the months of each chosen crawl on the shelf."""
     variants = dict.fromkeys(Variant.of(version.crawl) for version in chosen)
     released = {Variant.of(version.crawl) for version in shelf.versions}
     return {variant: variant.months(shelf) for variant in variants if variant in released}
@@ -166,19 +159,19 @@ def _newest(request: Request, shelf: Shelf) -> list[Version]:
 
 
 def _stated(request: Request, chosen: Sequence[Version], stratum: Asked) -> list[str]:
-    """Return those of the default measures that have the stratum, and whose shares the first release states;
-    if there is none, all that have it."""
+    """Return the default measures that have the stratum, and whose shares the first release states; if
+    none, all that have it.
+    """
     counts = service_of(request).releases.counts(chosen[0]) if chosen else {}
     measures = [measure for measure in DEFAULT_MEASURES if stratum.is_of(measure)]
     return [measure for measure in measures if counts and is_stated(counts[measure])] or measures
 
 
 def find_figures(request: Request, choice: Choice) -> list[list[Line]]:
-    """Return the curves of each figure of a choice.
+    """Return each figure's curves; Problem if there is no release yet, or too many figures.
 
-    Releases and measures of one unit share a figure as long as all can be told apart, and have one for each
-    measure beyond; strata have one for each release and measure. Problem if there is no release yet, or if
-    there would be too many figures.
+    Releases and measures of one unit share a figure as long as all can be told apart, and have one for
+    each measure beyond; strata have one for each release and measure.
     """
     if not choice.releases:
         raise Problem("no-such-crawl", "there is no release yet")
@@ -212,8 +205,9 @@ def _by_unit(figures: Sequence[list[Line]]) -> Iterator[list[list[Line]]]:
 
 
 def find_side_by_side(shelf: Shelf, first: Version, by: str) -> list[Version]:
-    """Return the release and others that differ from it in one part: in the device or the vantage of the same
-    month, or the newest of each other list."""
+    """Return releases that differ in one part: device or vantage of the month, or the newest of each other
+    list.
+    """
     found = {_part(first, by): first}
     for version in map(shelf.newest, shelf.crawls):
         if not version.is_sound:
@@ -233,8 +227,7 @@ def _part(version: Version, by: str) -> str:
 
 
 def find_strata(request: Request, version: Version, measure: str, asked: Asked, by: str) -> list[Asked]:
-    """Return the strata by a dimension that a release has items of, at most the MOST largest; that asked for
-    if it has none."""
+    """Return the largest strata by a dimension, at most MOST; that asked for without any."""
     releases = service_of(request).releases
     free = _fixed(asked.stratum, by, None)
     counts = releases.count_by(version, measure, by, free) if by in dimensions_of(measure) else {}
@@ -249,7 +242,6 @@ def _fixed(stratum: Stratum, dimension: str, value: str | int | None) -> Stratum
 
 
 def find_bys(request: Request, shelf: Shelf, choice: Choice) -> list[str]:
-    """Return what of the choice may be set side by side: that of which there are two."""
     if not choice.releases:
         return []
     first, measure = choice.releases[0], choice.measures[0]
@@ -265,8 +257,7 @@ def find_bys(request: Request, shelf: Shelf, choice: Choice) -> list[str]:
 
 
 def find_beside(shelf: Shelf, chosen: Sequence[Version]) -> Iterator[tuple[str, Version]]:
-    """Yield releases to set beside the first that was chosen, with what they are: a year before, and other
-    devices."""
+    """Yield what to set beside the first release, with what it is: a year before, and other devices."""
     if not chosen:
         return
     first = chosen[0]
@@ -280,8 +271,7 @@ def find_beside(shelf: Shelf, chosen: Sequence[Version]) -> Iterator[tuple[str, 
 
 
 def find_instead(request: Request, line: Line) -> str | None:
-    """Return the measure to take in place of a curve's, of which its release states no share; None if it has
-    none."""
+    """Return the measure to take where a release states no share of a curve's."""
     if not line.version.is_sound:
         return None
     counts = service_of(request).releases.counts(line.version)
@@ -291,7 +281,6 @@ def find_instead(request: Request, line: Line) -> str | None:
 
 
 def _named(lines: list[Line], by: str) -> list[Line]:
-    """Return the curves with the names that tell them apart."""
     releases = name_releases([line.version for line in lines], by)
     measures = {line.measure: label(line.measure) for line in lines}
     if len(releases) > 1 and (head := shared_head([*measures])):
@@ -322,8 +311,7 @@ def shared_head(measures: Sequence[str]) -> str:
 
 
 def name_releases(versions: Sequence[Version], by: str = "release") -> dict[str, str]:
-    """Return short names of releases by their names: the months if they tell them apart, and else all parts
-    that differ."""
+    """Return short names: months if they tell releases apart, else all parts that differ."""
     distinct = {version.name: version for version in versions}
     if by in OF_CRAWLS:
         return {name: _part(version, by) for name, version in distinct.items()}

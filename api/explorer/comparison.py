@@ -24,28 +24,25 @@ from releases.strata.statistics import Estimate, Statistic, estimate
 from schema.computed_tables import UNITS
 
 STEPS = 240
-"""Approximate number of steps drawn of each CDF: more than a figure has pixels from one share to the next."""
+"""Steps drawn of a CDF: more than a figure has pixels."""
 
 TAIL = 0.005
-"""Share of items at either end for which no axis is made longer."""
+"""Share at either end for which no axis is made longer."""
 
 BINS_A_DECADE = 10
-"""Bins of a histogram for each power of ten."""
 
 PERCENTS = (5, 25, 50, 75, 95)
-"""Quantiles of a figure, in percent."""
 
 KINDS = {"cdf": "CDFs", "histogram": "Histograms", "quantiles": "5th, 25th, 50th, 75th and 95th percentiles"}
-"""What a figure shows, by its form."""
 
 NAMED = 3
-"""Curves up to which a title has the number of each."""
+"""Curves up to which a title has each one's number."""
 
 
 BYTES = re.compile("size_bytes|bytes")
 
 Step = tuple[int, float, float | None, float | None]
-"""A size in bytes, the share of items of at most that size, and the ends of its interval if known."""
+"""Size, share up to it, and ends of its interval."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,45 +51,40 @@ class Curve:
 
     line: Line
     held: KeptSample | None
-    """None if nothing is known; `median` says why."""
+    """None if unknown; `median` says why."""
     shares: tuple[Estimate, ...]
-    """Share that fits into each window of the comparison."""
     median: Estimate
     p95: Estimate
     """95th percentile."""
 
     @property
     def known(self) -> int | None:
-        """Items of known size; None if the release does not say."""
         return self.held.sample.cdf.known if self.held else None
 
     @property
     def unknown(self) -> int:
-        """Items of unknown size."""
         return self.held.sample.cdf.unknown if self.held else 0
 
     @property
     def is_drawn(self) -> bool:
-        """True if shares and quantiles are known."""
         return self.unknown_because is None
 
     @property
     def unknown_because(self) -> str | None:
-        """Why shares and quantiles are unknown; None if they are known."""
         return self.median.value_unknown
 
     @property
     def interval_unknown(self) -> str | None:
-        """Why the intervals of shares and quantiles are unknown; None if they are known."""
         return self.median.interval_unknown
 
     def steps(self, exact: Sequence[int]) -> list[Step]:
-        """Steps of the CDF, exact at the sizes `exact`."""
+        """Steps of the CDF, exact at these sizes."""
         return [] if self.held is None or not self.is_drawn else steps_of(self.held, exact)
 
     def bins(self, edges: Sequence[int]) -> list[tuple[int, int, int]]:
-        """Each two neighbouring edges, with the number of items that are larger than the first and not larger
-        than the second; the first bin has the items of its lower edge too."""
+        """Neighbouring edges, with the items above the first up to the second; the first bin has its lower
+        edge too.
+        """
         if self.held is None or not self.is_drawn:
             return []
         least, *others = edges
@@ -101,7 +93,6 @@ class Curve:
         return [(low, high, after - before) for low, high, before, after in pairs]
 
     def quantiles(self) -> list[tuple[int, Estimate]]:
-        """Quantiles by percent, with their intervals."""
         if self.held is None or not self.is_drawn:
             return []
         return [(at, _quantile(at, self.held)) for at in PERCENTS]
@@ -116,52 +107,45 @@ class Panel:
 
     @property
     def unit(self) -> str:
-        """Unit of the values, the same of all curves."""
         return UNITS[self.measures[0]]
 
     @property
     def windows(self) -> tuple[tuple[int, int], ...]:
-        """Each window in segments and in bytes, the smallest first; none for values that no window holds."""
+        """Windows in segments and bytes, the smallest first."""
         windows = windows_of(self.choice, self.measures[0])
         return tuple((iw, iw * self.choice.mss) for iw in windows)
 
     def written(self, value: float) -> str:
-        """Return a value of a curve with its unit; of a number, without."""
+        """Return a value with its unit."""
         return measured(value, self.unit)
 
     @property
     def known(self) -> list[Curve]:
-        """The curves that are known."""
         return [curve for curve in self.curves if curve.is_drawn]
 
     @property
     def measures(self) -> list[str]:
-        """The measures of the curves."""
         return list(dict.fromkeys(curve.line.measure for curve in self.curves))
 
     @property
     def releases(self) -> list[str]:
-        """Names of the releases, with their versions."""
         return list(dict.fromkeys(curve.line.version.name for curve in self.curves))
 
     @property
     def alone(self) -> Choice:
-        """The choice of this figure alone."""
         versions = {curve.line.version.name: curve.line.version for curve in self.curves}
         return dataclasses.replace(self.choice, releases=[*versions.values()], measures=self.measures)
 
     def query(self) -> str:
-        """Return the choice of this figure alone as a query, which pins its releases."""
+        """Return the choice of this figure as a query, which pins its releases."""
         return self.alone.among(*self.alone.releases)
 
     @property
     def what(self) -> str:
-        """What is compared, in words: measures, and values that all items have."""
         return "; ".join(filter(None, [listed([*map(label, self.measures)]), self.stratum]))
 
     @property
     def stratum(self) -> str:
-        """The values that all items have, in words; empty for every item of home pages."""
         strata = {curve.line.stratum for curve in self.curves}
         return in_words(strata.pop() if len(strata) == 1 else self.choice.stratum)
 
@@ -202,8 +186,9 @@ class Panel:
         several: str,
         joint: str = " of ",
     ) -> str:
-        """Return a sentence of the value of each curve, or of many the least and the largest; `joint` stands
-        between values and what they are of."""
+        """Return a sentence of each value, or of many the least and largest; `joint` stands before what
+        they are of.
+        """
         ordered = sorted(self.known, key=of)
         curves = self.known if len(self.known) <= NAMED else [ordered[0], ordered[-1]]
         shared = noun(self.measures[0]) if len(self.measures) == 1 else ""
@@ -230,7 +215,6 @@ class Panel:
 
     @property
     def source(self) -> str:
-        """What a copy of the figure says of itself."""
         has_bands = self.choice.form == "cdf" and any(curve.interval_unknown is None for curve in self.known)
         bands = f". Bands: intervals of {stated(100 * CONFIDENCE, '%')} over sites" if has_bands else ""
         segments = f". IW: window of segments of {grouped(self.choice.mss)} bytes" if self.windows else ""
@@ -238,13 +222,11 @@ class Panel:
 
     @property
     def edges(self) -> list[int]:
-        """Edges of the bins, and ends of the axis, in the unit of the values."""
         held = [curve.held for curve in self.known if curve.held]
         return find_edges(held, [at for _, at in self.windows])
 
 
 def steps_of(kept: KeptSample, exact: Sequence[int]) -> list[Step]:
-    """Return the steps to draw of a CDF, exact at the sizes `exact`."""
     sample = kept.sample
     sizes = sorted({size_bytes for size_bytes, _ in kept.points(STEPS).steps} | {*exact})
     if sample.has_intervals:
@@ -254,8 +236,7 @@ def steps_of(kept: KeptSample, exact: Sequence[int]) -> list[Step]:
 
 
 def find_edges(held: Sequence[KeptSample], windows: Sequence[int]) -> list[int]:
-    """Return edges of bins that enclose all windows, and all values but the smallest and the largest half per
-    cent of each sample."""
+    """Return edges of bins that enclose all windows, and all values but half per cent at either end."""
     ends = [
         next(at for at, share in kept.points(STEPS).steps if share >= least)
         for kept in held
@@ -268,7 +249,6 @@ def find_edges(held: Sequence[KeptSample], windows: Sequence[int]) -> list[int]:
 
 
 def windows_of(choice: Choice, measure: str) -> list[int]:
-    """Return the windows of a choice that values of a measure are compared with, in segments."""
     return choice.windows if UNITS[measure] == "bytes" else []
 
 
@@ -283,7 +263,6 @@ def noun(measure: str) -> str:
 
 
 def compare(request: Request, choice: Choice, lines: Sequence[Line]) -> Panel:
-    """Return the curves of the lines of a figure."""
     return Panel(choice=choice, curves=tuple(_curve(request, choice, line) for line in lines))
 
 
@@ -307,7 +286,6 @@ def _quantile(at: int, held: KeptSample) -> Estimate:
 
 
 def to_draw(panel: Panel) -> Drawn:
-    """Return what is drawn of a figure's curves."""
     edges = panel.edges
     windows = [size_bytes for _, size_bytes in panel.windows]
     series: list[tuple[str, Sequence[Any]]] = []
@@ -347,16 +325,17 @@ COLUMNS = {
     "histogram": (*OF_LINE, "from_bytes", "to_bytes", "count", "share", *OF_ITEMS),
     "quantiles": (*OF_LINE, "percent", "size_bytes", "lower", "upper", *OF_ITEMS),
 }
-"""Columns of the CSV of each form; of numbers, their unit stands in place of bytes."""
+"""Columns of each form; a number's unit stands in place of bytes."""
 
 
 def as_csv(panels: Sequence[Panel]) -> str:
-    """Return what figures draw as CSV (RFC 4180): those that have the unit of the first.
+    """Return figures of the first one's unit as CSV (RFC 4180).
 
-    Of a CDF, `cdf` is the share of items of at most `size_bytes`, and `lower` and `upper` are the ends of its
-    confidence interval where it is known; in the rows of the windows, `iw` is the window in segments. A bin
-    of a histogram has the items larger than `from_bytes`, or in the first bin also as large, and not larger
-    than `to_bytes`. `stratum` has the values that all items have. A release without a known share has no row.
+    Of a CDF, `cdf` is the share of items of at most `size_bytes`, and `lower` and `upper` are the ends of
+    its confidence interval; in the rows of the windows, `iw` is the window in segments. A bin of a
+    histogram has the items larger than `from_bytes`, or in the first bin also as large, and not larger
+    than `to_bytes`. `stratum` has the values that all items have. A release without a known share has no
+    row.
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text)

@@ -11,7 +11,6 @@ from api.stored.months import Change
 from releases.formatting import percent
 
 USUAL = 10
-"""Window of a title, in segments, if it is among those chosen."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,20 +18,18 @@ class OverMonths:
     """The share of one measure and stratum over the months of a crawl, by window."""
 
     crawl: str
-    """What the names of the crawls have after the month."""
+    """Names of the crawls after the month."""
     windows: tuple[int, ...]
-    """In segments."""
     series: tuple[SeriesAnswer, ...]
-    """The series of each window; they have the same months."""
+    """Of each window, over the same months."""
 
     @property
     def rows(self) -> list[tuple[SeriesPoint, ...]]:
-        """The points of each month, one for each window."""
         return list(zip(*(series.points for series in self.series), strict=True))
 
     @property
     def folded(self) -> list[tuple[tuple[SeriesPoint, ...], ...]]:
-        """The rows, with neighbouring months of which nothing is known for the same reason as one."""
+        """Rows, with neighbouring months that are unknown for one reason as one."""
         groups = itertools.groupby(
             enumerate(self.rows),
             key=lambda row: row[1][0].value_unknown or row[0],
@@ -41,7 +38,6 @@ class OverMonths:
 
     @property
     def query(self) -> str:
-        """The query of its series in the API."""
         first = self.series[0]
         named = {"device": first.device, "vantage": first.vantages[0], "arm": first.arm, "kind": first.kind}
         windows = {"measure": first.measure, "iw": self.windows, "mss": first.mss, **first.stratum}
@@ -49,18 +45,16 @@ class OverMonths:
 
     @property
     def flags(self) -> list[Change]:
-        """Changes between months, which every window has."""
         return self.series[0].flags
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Number of the flags of each month that has any, from 1."""
         months = dict.fromkeys(flag.month for flag in self.flags)
         return {month: number for number, month in enumerate(months, start=1)}
 
     @property
     def title(self) -> str:
-        """The finding: the share of the first and of the last month that is known."""
+        """The share of the first and of the last known month."""
         place = self.windows.index(USUAL) if USUAL in self.windows else 0
         known = [point for point in self.series[place].points if point.value is not None]
         if not known:
@@ -72,7 +66,7 @@ class OverMonths:
         return f"{first} {of} in {known[0].month}, and {last} in {known[-1].month}"
 
     def to_draw(self, stratum: str) -> DrawnMonths:
-        """Return what is drawn: a line for each window, which ends at breaks and where a share is unknown."""
+        """Return a line for each window, which ends at breaks and unknown shares."""
         months = [points[0].month for points in self.rows]
         broken = {flag.month for flag in self.flags if flag.is_break}
         series: list[tuple[str, list[Part]]] = []

@@ -45,33 +45,27 @@ from schema.computed_tables import MEASURES, SIZES
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 SEGMENTS = (1220, 1360, 1430, 1448, 1460)
-"""Payloads of full segments to choose from, in bytes."""
 
 LEAST_MONTHS = 2
-"""Months of which a series is shown."""
 
 SCRIPTS = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; connect-src 'self'; "
     "base-uri 'none'; "
 )
 POLICY = f"{SCRIPTS}form-action 'self'; frame-ancestors 'none'"
-"""Content-Security-Policy of the page: the service's own scripts, which ask the service alone."""
 
 EMBED_POLICY = f"{SCRIPTS}form-action 'none'; frame-ancestors *"
-"""The same of the figure that other sites show within their pages."""
+"""The same of what other sites embed."""
 
 FOR_EVER = "public, max-age=31536000, immutable"
-"""Cache-Control of what has its version in its address."""
 
 DESK = 800
-"""Width of the page's figure on a desk, in CSS pixels."""
 
 OF_FIGURES = {"PHONE": NARROW, "DESK": DESK, "VEGA": drawing.VEGA}
-"""What templates of figures need."""
 
 
 async def figures(request: Request, choice: ChoiceDep) -> list[Panel]:
-    """The figures of a choice; Problem if there is no release yet."""
+    """The figures of a choice; Problem without a release."""
     panels: list[Panel] = await in_turn(_figures)(request, choice)
     return panels
 
@@ -84,8 +78,7 @@ FiguresDep = Annotated[list[Panel], Depends(figures)]
 
 
 async def over_months(request: Request, choice: ChoiceDep) -> list[OverMonths]:
-    """The first measure of size that was chosen over the months of each crawl that was chosen; none if it
-    lacks the stratum, and of crawls of one month alone."""
+    """The first chosen measure over the months of each chosen crawl that has several."""
     sizes = (measure for measure in choice.measures if measure in SIZES)
     measure = next((measure for measure in sizes if choice.stratum.is_of(measure)), None)
     if measure is None:
@@ -118,12 +111,11 @@ class Shown:
     query: str
     address: str
     embed: str
-    """Address for an `<iframe>`."""
     rows: list[Rows]
     programs: dict[str, str]
     cited: list[Metadata]
     instead: list[tuple[Curve, str, str]]
-    """Curves of which nothing is known, each with the measure to take instead and the choice with it."""
+    """Curves of which nothing is known, with the measure and choice to take instead."""
 
 
 def _shown(request: Request, panel: Panel) -> Shown:

@@ -30,12 +30,10 @@ class Field:
     name: str
     label: str
     options: tuple[tuple[str, str], ...]
-    """Each value as in the address, and as people read it."""
     is_always_chosen: bool = False
-    """True if the field has no choice of every value."""
 
     def said(self, value: object) -> str:
-        """A value with the field's label, as people read it."""
+        """A value with its label, for people."""
         return f"{self.label.lower()}: {dict(self.options)[str(value)]}"
 
 
@@ -65,7 +63,6 @@ FIELDS = (
     Field(name="resource_type", label="Type", options=tuple((one, one) for one in RESOURCE_TYPES)),
     Field(name="party", label="Party", options=tuple((arg, arg) for arg in get_args(Party))),
 )
-"""The form's fields, one for each dimension."""
 
 Empty = BeforeValidator(lambda value: value or None)
 """An empty field of a form is none."""
@@ -78,7 +75,6 @@ async def chosen_stratum(
     resource_type: Annotated[TypeQuery, Empty] = None,
     party: Annotated[PartyQuery, Empty] = None,
 ) -> Asked:
-    """The stratum that the form's fields choose."""
     return await asked(page_kind, rank_stratum, protocol, resource_type, party)
 
 

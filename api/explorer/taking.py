@@ -17,7 +17,6 @@ from api.stored.shelf import Version
 from releases.strata.cells import COUNTED
 
 ITEMS = "item.parquet"
-"""File of a release with every item that its distributions count."""
 
 SHARES = """
     SELECT measure, {by}iw, avg((size_bytes <= iw * {mss})::INTEGER) AS share, count(*) AS items
@@ -79,7 +78,7 @@ class Rows:
     table: str
     query: str
     unfiltered: tuple[str, ...]
-    """Dimensions of the choice that the table does not have."""
+    """Dimensions of the choice that the table lacks."""
 
 
 def table_of(measure: str) -> str:
@@ -94,7 +93,6 @@ def table_of(measure: str) -> str:
 
 
 def rows_of(panel: Panel) -> Iterator[Rows]:
-    """Yield the rows of each release and table that the measures of a figure count."""
     fixed = panel.choice.stratum.parameters()
     versions = {curve.line.version.name: curve.line.version for curve in panel.curves}
     for version in versions.values():
@@ -111,8 +109,7 @@ def rows_of(panel: Panel) -> Iterator[Rows]:
 
 
 def write_programs(request: Request, panel: Panel) -> dict[str, str]:
-    """Return programs that compute the shares of a figure again from the items of its releases, by language;
-    none where no release has any."""
+    """Return programs that compute a figure's shares from its items, by language."""
     choice = panel.choice
     versions = {curve.line.version.name: curve.line.version for curve in panel.curves}
     addresses = [

@@ -23,13 +23,11 @@ from schema.dictionary import dictionary
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 MOST_ENTRIES = 50
-"""Entries of the feed, the newest first."""
 
 PAGES = (
     *("home", "explorer", "sites", "releases_index", "reports_index", "over_the_years", "documents"),
     *("dictionary", "docs", "errata", "about_the_crawler"),
 )
-"""Routes of pages without parameters that the site map has."""
 
 
 @router.get("/releases", name="releases_index")
@@ -130,7 +128,6 @@ class Entry:
     title: str
     summary: str
     day: str
-    """As 2026-12-03."""
 
 
 @router.get("/feed.xml", name="feed", response_class=Response)
@@ -181,10 +178,8 @@ def favicon(request: Request) -> Response:
 
 
 MOST_FOUND = 20
-"""Sections of documents that a search shows."""
 
 AROUND = 90
-"""Characters of a section's text on each side of the first word that was found."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -193,18 +188,14 @@ class Section:
 
     document: str
     title: str
-    """Title of the document."""
     heading: str
-    """Empty for what precedes the first heading below the title."""
+    """Empty before the first heading."""
     anchor: str
     text: str
 
 
 def search_documents(words: Sequence[str], base_url: str) -> list[tuple[Section, str]]:
-    """Sections that have every word, with an excerpt: first those that have one in their heading.
-
-    Addresses in excerpts begin with `base_url`.
-    """
+    """Sections that have every word, with an excerpt: those with one in their heading first."""
     matching = [
         section for section in sections() if _has(words, f"{section.title} {section.heading} {section.text}")
     ]
@@ -221,11 +212,10 @@ def search_documents(words: Sequence[str], base_url: str) -> list[tuple[Section,
 
 
 ALSO_CALLED = {"pages": "page weight", "requests": "requests a page"}
-"""What others call a measure, where its definition does not have their words."""
+"""What others call a measure."""
 
 
 def search_measures(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Names and definitions of the measures that have every word."""
     return [
         (name, text)
         for name, text in MEASURES.items()
@@ -244,16 +234,15 @@ FOUND = {
     "over_the_years": ("Over the years", "the same sites then and now; page weight by HTTP Archive"),
     "docs": ("API", "every call with its parameters; OpenAPI"),
 }
-"""Pages of the service by their routes: title, and what they have, in the words that people look for."""
+"""Pages by route: title, and content in the words that people look for."""
 
 
 def search_pages(words: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Route, title and content of the pages that have every word."""
     return [(route, *said) for route, said in FOUND.items() if _has(words, " ".join(said))]
 
 
 def search_columns(words: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Table, name and definition of the columns that have every word in their name."""
+    """Columns that have every word in their name."""
     return [
         (table, column["name"], column["comment"])
         for table, facts in dictionary().items()
@@ -277,7 +266,6 @@ def _excerpt(text: str, words: Sequence[str]) -> str:
 
 @functools.cache
 def sections() -> tuple[Section, ...]:
-    """Every section of every document, that before its first heading under its title."""
     from api.documents.rendering import read_sections  # its library is loaded where documents are read
 
     return tuple(

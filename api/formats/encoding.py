@@ -12,29 +12,23 @@ from api.formats.offered import ARROW, CSV, NDJSON, PARQUET, Format
 from api.http.problems import Problem
 
 LINE = "line"
-"""The one column of batches whose rows already are JSON."""
 
 CUT = "stream_cut"
-"""Name of the only member of the last line of a stream that was cut, in NDJSON;
-in CSV that line is one text which begins with it."""
+"""The only member of the last line of a stream that was cut; in CSV the line begins with it."""
 
 
 def encoded(wanted: Format, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[bytes]:
-    """The bytes of `batches` in a bulk format; `schema` is that of its rows."""
+    """The bytes of `batches` in a bulk format."""
     encoders = {NDJSON: _ndjson, CSV: _csv, ARROW: _arrow, PARQUET: _parquet}
     return encoders[wanted](batches, schema)
 
 
 def json_rows(batches: Iterable[pa.RecordBatch]) -> list[str]:
-    """The JSON of each row."""
     return [line for batch in batches for line in batch[LINE].to_pylist()]
 
 
 def cut_line(wanted: Format, problem: Problem) -> bytes:
-    """The last line of a stream that was cut, which says why.
-
-    Empty in a binary format, which then lacks its end.
-    """
+    """The last line of a stream that was cut; empty in a binary format, which lacks its end."""
     if wanted == NDJSON:
         reason = {"type": f"/problems#{problem.kind.id}", "detail": problem.detail}
         return json.dumps({CUT: reason}).encode() + b"\n"
@@ -97,7 +91,6 @@ class _Drain(io.RawIOBase):
         return self._written
 
     def drained(self) -> bytes:
-        """What was written since the last call."""
         taken = b"".join(self._pieces)
         self._pieces.clear()
         return taken

@@ -28,7 +28,7 @@ CSV = Format(suffix="csv", media_type="text/csv")
 ARROW = Format(suffix="arrow", media_type="application/vnd.apache.arrow.stream")
 PARQUET = Format(suffix="parquet", media_type="application/vnd.apache.parquet")
 FORMATS = (JSON, NDJSON, CSV, ARROW, PARQUET)
-"""Formats of rows; the first is that of an address without a suffix."""
+"""The first is that of an address without a suffix."""
 
 
 class SuffixConvertor(StringConvertor):
@@ -40,10 +40,8 @@ class SuffixConvertor(StringConvertor):
 register_url_convertor("suffix", SuffixConvertor())
 
 IN_JSON = (JSON,)
-"""The format of answers that are no table."""
 
 IN_A_TABLE = (JSON, CSV)
-"""Formats of answers that are small tables."""
 
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
@@ -59,8 +57,8 @@ def get_in(
 ) -> Callable[[Endpoint], Endpoint]:
     """Serve an endpoint at `path`, and in each of `formats` at `path` with its suffix.
 
-    Its route with a suffix is named `name` with `_as`. It is the documented one where there is a choice.
-    A path that ends with a parameter has the suffix of a known format alone: hosts have dots too.
+    The route with a suffix is `name` with `_as`, and documented where there is a choice. A path that ends
+    with a parameter has a known suffix alone: hosts have dots too.
     """
     by_suffix = {format_.suffix: format_ for format_ in formats}
 
@@ -110,11 +108,9 @@ async def _chosen(request: Request) -> Format:
 
 
 AskedFormat = Annotated[Format, Depends(_chosen)]
-"""The format that the suffix of an address of `get_in` chose."""
 
 
 def as_csv(rows: Iterable[Mapping[str, object]]) -> Response:
-    """Rows of the same columns as CSV."""
     text = io.StringIO(newline="")
     columns: list[str] = []
     for row in rows:

@@ -19,4 +19,3 @@ def apart(values: Sequence[Any] | str) -> list[Any]:
 
 
 SEVERAL = BeforeValidator(apart)
-"""What the type of a parameter with several values has."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from api.http.problems import Problem
 
 NETWORK_BITS = 64
-"""Length of the prefix by which IPv6 clients are told apart: one client has all addresses of it."""
+"""One IPv6 client has all addresses of a prefix of this length."""
 
 
 def identify_client(address: str) -> str:
@@ -32,7 +32,6 @@ def identify_client(address: str) -> str:
 
 
 def client_of(scope: Scope) -> str:
-    """Return the client that a request is from."""
     address: str = (scope.get("client") or ("",))[0]
     try:
         return identify_client(address)
@@ -44,7 +43,6 @@ class Places:
     """Places of which each client has a share."""
 
     def __init__(self, most: int, each: int, refuse: Callable[[], Problem]) -> None:
-        """There are `most`, `each` of one client at most; `refuse` makes the problem of who gets none."""
         self._most = most
         self._each = each
         self._refuse = refuse
@@ -52,7 +50,7 @@ class Places:
 
     @contextlib.contextmanager
     def take(self, client: str) -> Iterator[int]:
-        """Hold a place within the block; yields how many the client has. Problem if there is none for it."""
+        """Hold a place for the block; yields how many the client has, or Problem."""
         if self._taken.total() >= self._most or self._taken[client] >= self._each:
             raise self._refuse()
         self._taken[client] += 1

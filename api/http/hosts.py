@@ -12,10 +12,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.http.problems import Problem, problem_response
 
 HEADER_BYTES = 16 * 1024
-"""Upper limit of the request line and header section together; a longer one gets status 431."""
+"""Longest request line and header section; longer ones get 431."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-"""Host names of requests from the machine itself, such as health checks or tunnels."""
+"""Host names of health checks and tunnels."""
 
 
 def trusted_names(base_url: str, hosts: Iterable[str]) -> frozenset[str]:
@@ -47,19 +47,18 @@ class Hosts:
     """Host names that requests may use, and what links begin with."""
 
     trusted: frozenset[str] = frozenset()
-    """Names as of `trusted_names`; if empty, any host is accepted."""
+    """By `trusted_names`; if empty, any host."""
     base_url: str = ""
-    """Configured beginning of every link; empty for none."""
+    """Configured beginning of links."""
     listens_at: str = ""
-    """Beginning of links where neither the base URL nor the request tells; empty for links that are paths."""
+    """Beginning of links where nothing else tells."""
 
 
 @functools.lru_cache(256)
 def base_of(hosts: Hosts, host: str) -> str:
-    """What the links of an answer begin with, for a request with this Host header.
+    """What links begin with, for a request with this Host header.
 
-    Only a Host that leads no reader to a stranger is repeated: a trusted name, loopback,
-    or an address of a private network.
+    Only a Host that leads nobody to a stranger is repeated: trusted, loopback, or in a private network.
 
     >>> base_of(Hosts(base_url="https://sizes.example/"), "localhost:8750")
     'https://sizes.example'
@@ -75,7 +74,6 @@ def base_of(hosts: Hosts, host: str) -> str:
 
 
 def _is_private(name: str) -> bool:
-    """True for an IP address of a private network, which is of no use to anyone outside it."""
     try:
         address = ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
     except ValueError:
@@ -84,7 +82,6 @@ def _is_private(name: str) -> bool:
 
 
 def _check_length(scope: Scope) -> None:
-    """Raise Problem where the request line and the header section are longer than HEADER_BYTES."""
     line = len(scope["method"]) + len(scope["raw_path"]) + len(scope["query_string"]) + len(" ? HTTP/1.1\r\n")
     fields = sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"])
     if line + fields > HEADER_BYTES:
@@ -95,10 +92,10 @@ def _check_length(scope: Scope) -> None:
 
 
 class PlainRequests:
-    """Refuses requests for other hosts, with several Host headers, with Transfer-Encoding, or with a header
-    that is too long.
+    """Refuses requests for other hosts, with several Host headers, Transfer-Encoding, or too long a
+    header.
 
-    `scope["base_url"]` is what the links of the answer begin with.
+    `scope["base_url"]` begins the answer's links.
     """
 
     def __init__(self, app: ASGIApp, hosts: Hosts) -> None:

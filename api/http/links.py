@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def link(request: Request, name: str, /, **parameters: object) -> str:
-    """The URL of a route; only its path where no base URL is known."""
+    """The URL of a route; only its path without a base URL."""
     return _based(request, str(request.app.url_path_for(name, **parameters)))
 
 
 def own_link(request: Request, **changed: object) -> str:
-    """The URL of the request itself, with some query parameters changed or added; a list is repeated."""
+    """The request's URL with changed query parameters; a list is repeated."""
     unchanged = [(name, value) for name, value in request.query_params.multi_items() if name not in changed]
     query = urlencode([*unchanged, *changed.items()], doseq=True)
     return _based(request, quote(request.scope["path"]) + (f"?{query}" if query else ""))
@@ -30,25 +30,23 @@ def _based(request: Request, path: str) -> str:
 
 
 def relate(request: Request, relation: str, target: str, **attributes: str) -> None:
-    """Add a link to the answer's Link header (RFC 8288);
-    it takes the place of the default for its relation."""
+    """Add to the Link header (RFC 8288), in place of the relation's default."""
     if not hasattr(request.state, "related"):
         request.state.related = []
     request.state.related.append((relation, target, attributes))
 
 
 def relate_help_with_csv(request: Request) -> None:
-    """Link to what a reader of CSV should know: texts of sites stay as they are, and a spreadsheet may
-    take one for a formula."""
+    """Link to help: a spreadsheet may take a text of sites for a formula."""
     page = link(request, "document", name="recipes")
     relate(request, "help", f"{page}#csv-in-a-spreadsheet", type="text/html")
 
 
 def link_header(request: Request) -> str:
-    """The value of the answer's Link header: what `relate` was told, and the defaults for what it was not.
+    """The Link header: what `relate` was told, and the defaults.
 
-    By default an answer is canonical and cited at its own URL, under the licence of the data, and described
-    by the documentation of the API.
+    By default an answer is canonical and cited at its own URL, under the licence of the data, and
+    described by the documentation of the API.
     """
     related = list(getattr(request.state, "related", []))
     stated = {relation for relation, *_ in related}

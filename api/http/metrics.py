@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 ELSEWHERE = "none"
-"""Route label of requests that match no route."""
 
 
 class Metered:
-    """Counts answers and measures their time until the last byte was passed on."""
+    """Counts answers and measures their time until the last byte."""
 
     def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
         self.app = app
@@ -51,7 +50,7 @@ class Metered:
 
 
 def count_damaged(counts: Callable[[], Mapping[str, int]], registry: CollectorRegistry) -> None:
-    """Count what differs from its checksums at present; `counts` counts it by its kind."""
+    """Count what differs from its checksums, by kind."""
     gauge = Gauge(
         "firstflight_api_damaged", "Folders that differ from their checksums.", ["kind"], registry=registry
     )

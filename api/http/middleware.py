@@ -16,7 +16,6 @@ EXPOSED = (
     "Link",
     "Retry-After",
 )
-"""Headers of an answer that a page's script may read."""
 
 HEADERS = {
     # Nothing is loaded from other origins and no script runs; pages that need more set their own policy.
@@ -55,9 +54,9 @@ class CommonHeaders:
 
 
 class HeadAsGet:
-    """Answers HEAD like GET without the body: FastAPI's routes only handle GET.
+    """Answers HEAD like GET without the body.
 
-    `scope["asked_method"]` keeps the original method, so that a file's HEAD can skip reading the file.
+    `scope["asked_method"]` has the original method, so that a file need not be read.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -86,5 +85,5 @@ class Preflight(CORSMiddleware):
         send: Send,
         request_headers: Headers,  # noqa: ARG002  # as Starlette calls it
     ) -> None:
-        """Pass a request on: Starlette would let its answer vary by the origin, which it does not."""
+        """Pass a request on: Starlette would let its answer vary by origin."""
         await self.app(scope, receive, send)

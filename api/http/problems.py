@@ -22,10 +22,10 @@ from storage.exhaustion import is_exhaustion, reraise_exhaustion
 MEDIA_TYPE = "application/problem+json"
 
 RETRY_AFTER_S = "5"
-"""Value of Retry-After where no descriptor is left: about the time until idle connections are closed."""
+"""Retry-After without descriptors: about when idle connections are closed."""
 
 PATHSEND = "http.response.pathsend"
-"""Extension of ASGI by which a server opens a file itself."""
+"""ASGI's extension by which a server opens a file."""
 
 NO_DESCRIPTOR = "the service has too many files and connections open: try again in a few seconds"
 
@@ -74,7 +74,6 @@ KINDS = [
 ]
 
 NO_SUCH_CHOICE = "literal_error"
-"""Pydantic's type of the error of a value outside a closed vocabulary."""
 
 _BY_ID = {kind.id: kind for kind in KINDS}
 _BY_STATUS = {404: "not-found", 405: "method-not-allowed"}
@@ -83,7 +82,7 @@ _SAID = {
     404: "no page, file or call of the API has this address; pages begin at /, and /docs lists the calls",
     405: "the header Allow lists the methods of this address",
 }
-"""Details in place of those of the framework, which say no more than the title."""
+"""Details in place of the framework's."""
 
 
 class Problem(Exception):
@@ -92,7 +91,7 @@ class Problem(Exception):
     def __init__(
         self, kind: str, detail: str, *, headers: Mapping[str, str] | None = None, **members: object
     ) -> None:
-        """`members` are extension members (RFC 9457 §3.2); `headers` are added to the common ones."""
+        """`members` are extensions (RFC 9457 §3.2)."""
         super().__init__(detail)
         self.headers = headers or {}
         self.kind = _BY_ID[kind]
@@ -119,7 +118,6 @@ def _sentence(error: Mapping[str, Any]) -> str:
 
 @contextlib.contextmanager
 def suppress_problems() -> Iterator[None]:
-    """Suppress a Problem, unless no descriptor was left, which says nothing of a file."""
     try:
         yield
     except Problem as problem:
@@ -127,13 +125,11 @@ def suppress_problems() -> Iterator[None]:
 
 
 def _parameter(location: Sequence[Any]) -> str:
-    """Name of the parameter that a validation error is about;
-    the first part of `location` is query or path, and numbers are places in a list."""
+    """Name of the parameter of a validation error: not query or path, nor a place in a list."""
     return ".".join(part for part in location[1:] if isinstance(part, str)) or str(location[0])
 
 
 def from_exception(exc: Exception) -> Problem:
-    """The problem for an exception; that of an unexpected one reveals nothing about the service."""
     if is_exhaustion(exc):  # whatever was made of it on its way: nothing is known about the file
         return Problem("busy", NO_DESCRIPTOR, headers={"Retry-After": RETRY_AFTER_S})
     if isinstance(exc, Problem):
@@ -170,7 +166,6 @@ def _with_head(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def problem_response(problem: Problem, path: str, base_url: str = "") -> Response:
-    """The answer to a request for `path`; links begin with `base_url`."""
     body = {
         "type": f"/problems#{problem.kind.id}",
         "title": problem.kind.title,
@@ -187,14 +182,11 @@ def problem_response(problem: Problem, path: str, base_url: str = "") -> Respons
 
 
 def _headers(problem: Problem, base_url: str) -> dict[str, str]:
-    """Headers of a problem; its page describes it, and nothing else of it is to be linked, cited or kept."""
     described = f'<{base_url}/problems#{problem.kind.id}>; rel="describedby"; type="text/html"'
     return {**HEADERS, "Cache-Control": "no-store", "Vary": "Accept", "Link": described, **problem.headers}
 
 
 def answer_with_problems(app: FastAPI, as_page: Callable[[Request, Problem], str]) -> None:
-    """Answer every exception with a problem: as JSON, or as the page `as_page` to browsers."""
-
     async def answer(request: Request, exc: Exception) -> Response:
         problem = from_exception(exc)
         if problem.kind.status == http.HTTPStatus.NOT_FOUND and (elsewhere := without_slash(request)):
@@ -215,20 +207,17 @@ class Elsewhere(Exception):
     """Raised where another address answers the request; it becomes a redirect."""
 
     def __init__(self, location: str) -> None:
-        """`location` is a path on this service, with its query if it has one."""
         super().__init__(location)
         self.location = location
 
 
 async def _redirect(_request: Request, exc: Exception) -> RedirectResponse:
-    """Redirect temporarily (307): the address may mean something else tomorrow, so no cache may keep it."""
     assert isinstance(exc, Elsewhere)
     return RedirectResponse(exc.location, status_code=307, headers={"Cache-Control": "no-store"})
 
 
 def without_slash(request: Request) -> RedirectResponse | None:
-    """Redirect from an address of no route that ends with a slash to the one without, if that has a route;
-    else None.
+    """Redirect from a slash at the end to the route without.
 
     Links of pages are paths from the root, so that a page is the same at both.
     """
@@ -246,15 +235,14 @@ def without_slash(request: Request) -> RedirectResponse | None:
 
 
 def answer_with_redirects(app: FastAPI) -> None:
-    """Answer every `Elsewhere` with its redirect."""
     app.add_exception_handler(Elsewhere, _redirect)
 
 
 class Overload:
     """Answers exhaustion with 503, and cuts an answer that has begun.
 
-    The head of an answer is held back until its first bytes are there, because a file is opened between them.
-    The server itself must open no file: it would answer 404 where it cannot.
+    The head is held back until the first bytes are there. The server itself must open no file: it would
+    answer 404 where it cannot.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -10,7 +10,6 @@ from replay.networks.representatives import choose_representatives, slowness_ms
 from replay.networks.stored_populations import BUNDLED, CURRENT, facts_of, find_population
 
 OFFERED = 6
-"""Networks on the list."""
 
 MOST_CHOSEN = 3
 
@@ -21,11 +20,9 @@ class OfferedNetwork:
 
     profile: Profile
     share: float
-    """Share of the population's networks that it stands for."""
 
     @property
     def label(self) -> str:
-        """The network in words, by what tells it from the others."""
         profile = self.profile
         down, up = (f"{number(bps / 1e6)}{NARROW}Mbps" for bps in (profile.down_bps, profile.up_bps))
         loss = f", {profile.loss:.2%} lost at random".replace("%", f"{NARROW}%") if profile.loss else ""
@@ -35,7 +32,6 @@ class OfferedNetwork:
 
 @functools.cache
 def offered_networks() -> tuple[OfferedNetwork, ...]:
-    """The list, the fastest network first."""
     chosen = choose_representatives(find_population(BUNDLED, CURRENT), OFFERED)
     shares = dict(chosen.populations[0].weights)
     ordered = sorted(chosen.profiles, key=slowness_ms)
@@ -43,17 +39,16 @@ def offered_networks() -> tuple[OfferedNetwork, ...]:
 
 
 def measured() -> str:
-    """Month in which the population was measured, as YYYY-MM."""
+    """Month of the population, as YYYY-MM."""
     return facts_of(BUNDLED, CURRENT).measured
 
 
 def usual_network() -> str:
-    """Id of the network that is chosen before anybody chooses: the one in the middle of the list."""
     return offered_networks()[OFFERED // 2].profile.id
 
 
 def choose(ids: Sequence[str]) -> tuple[OfferedNetwork, ...]:
-    """The networks with these ids, the fastest first; ValueError unless they are one to three of the list."""
+    """The networks, the fastest first; ValueError unless they are one to three of the list."""
     wanted = set(ids)
     networks = tuple(network for network in offered_networks() if network.profile.id in wanted)
     if len(networks) != len(wanted) or not 1 <= len(networks) <= MOST_CHOSEN:

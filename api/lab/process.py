@@ -16,7 +16,7 @@ from replay.errors import ReplayError
 from replay.lab import guest_process
 
 MOST_LINE_BYTES = 2**25
-"""Longest line of the process: times of at most 1,000 responses at each window over each network."""
+"""Times of at most 1,000 responses at each window over each network."""
 
 NO_ANSWER = "the lab could not replay this page; its operator may see why by `firstflight replay run har`"
 
@@ -24,11 +24,10 @@ NO_ANSWER = "the lab could not replay this page; its operator may see why by `fi
 async def replay_in_process(
     cache: Path, content: Content, networks: Sequence[str], progress: Callable[[int, int], None]
 ) -> PageReplay:
-    """Replay the first page of a HAR file, or a page load of a release; `progress` takes how many loads are
-    done and planned.
+    """Replay a HAR file's first page, or a released load; `progress` takes loads done and planned.
 
-    Raises Problem if the file cannot be replayed, the lab fails, or is not built yet.
-    A cancellation ends the process and its guest.
+    Problem if it cannot be replayed, the lab fails, or is not built yet. A cancellation ends the process
+    and its guest.
     """
     try:
         guest_process.locate(cache)
@@ -64,7 +63,6 @@ async def replay_in_process(
 async def read_result(
     process: asyncio.subprocess.Process, progress: Callable[[int, int], None]
 ) -> PageReplay:
-    """Read the process's lines until it tells the end."""
     assert process.stdout
     try:
         async for line in process.stdout:

@@ -51,13 +51,12 @@ MOST_MEMORY_BYTES = 2**30
 """Most memory while the file is read: 20 MB of JSON take some twenty times as much at worst."""
 
 MOST_ENTRIES = 20_000
-"""Most entries of the file, whose other pages are read too; so many take some two seconds."""
+"""Entries of all pages, read in some two seconds."""
 
 MOST_RESPONSES = 1_000
-"""Most responses of a page that is replayed."""
 
 MOST_PAGE_BYTES = 100_000_000
-"""Most bytes of a page that is replayed: more would not cross the slow networks in time."""
+"""Bytes of a page: more would not cross the slow networks in time."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,9 +65,7 @@ class Page:
 
     recipe: Recipe
     addresses: Mapping[int, str]
-    """Address of each response, by its id in the recipe."""
     later_requests: int = 0
-    """Requests of later page loads in the file."""
 
 
 class Refused(Exception):
@@ -76,7 +73,6 @@ class Refused(Exception):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Read the file and replay its page."""
     try:
         if arguments[0] == RELEASED:
             _, folder, visit, cache, *ids = arguments
@@ -100,8 +96,7 @@ def main(arguments: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def bounded_memory() -> Iterator[None]:
-    """Bound the memory of this process inside the block; the guest, which is started later,
-    has its own bound."""
+    """Bound this process's memory; the guest has its own bound."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY_BYTES, hard))
     try:
@@ -111,7 +106,7 @@ def bounded_memory() -> Iterator[None]:
 
 
 def read_page(content: bytes) -> Page:
-    """The first page load of a HAR; Refused with the reason if there is none."""
+    """Return a HAR's first page load; Refused with the reason if there is none."""
     try:
         load = find_load(read_content(content, HAR, most_entries=MOST_ENTRIES))
     except RecordingError as exc:
@@ -127,10 +122,7 @@ def read_page(content: bytes) -> Page:
 
 
 def read_released(folder: Path, visit: int) -> Page:
-    """A page load of a release; Refused with the reason if it cannot be replayed.
-
-    Think times that the release does not know are those of the same page.
-    """
+    """Return a released page load, with the page's usual think times; Refused."""
     release = read_release(folder)
     try:
         (row,) = rows_where(release, "visit", id=visit)
@@ -150,27 +142,25 @@ def read_released(folder: Path, visit: int) -> Page:
 
 
 HANDSHAKE = ["visit_id", "id", "protocol", "remote_address", "opened_us", "connected_us"]
-"""Columns by which the shortest handshake of a crawl is known; all columns of all its connections would take
-a gigabyte."""
+"""Columns of a crawl's shortest handshake; all would take a gigabyte."""
 
 
 def rows_where(
     release: Release, table: str, *, columns: list[str] | None = None, **equal: int
 ) -> list[dict[str, Any]]:
-    """Rows of a table whose columns have these values, in the order of their visits and ids."""
+    """Return rows with these values, by visit and id."""
     filters = [(name, "=", value) for name, value in equal.items()] or None
     rows = pq.read_table(release.file(table), columns=columns, filters=filters, partitioning=None)
     return sorted(rows.to_pylist(), key=lambda row: (row.get("visit_id"), row["id"]))
 
 
 def check_count(responses: int) -> None:
-    """Refuse a page of too many responses."""
     if responses > MOST_RESPONSES:
         raise Refused(f"the page has {responses:,} responses, and the lab replays at most {MOST_RESPONSES:,}")
 
 
 def check_size(recipe: Recipe | None, source: str) -> Recipe:
-    """Return the recipe; Refused if there is none, or if its page is too large."""
+    """Return the recipe; Refused without one, or for a page too large."""
     if recipe is None:
         raise Refused(f"{source} tells no size of its main document, so its page cannot be replayed")
     if recipe.response_bytes > MOST_PAGE_BYTES:
@@ -188,13 +178,12 @@ class Counter:
         self._message = Message(planned=planned)
 
     def update(self, n: float = 1, /) -> None:
-        """Add `n` loads."""
         self._message = Message(done=self._message.done + int(n), planned=self._message.planned)
         write(self._message)
 
 
 def replay_page(lab: Lab, page: Page, networks: Sequence[Profile]) -> PageReplay:
-    """Load the page over each network at each window, in one guest; GuestFailed if it ends too early."""
+    """Load the page at each window over each network, in one guest; GuestFailed."""
     recipe = page.recipe
     cells = make_cells([recipe], networks, policies=at_once(*WINDOWS), seeds=SEEDS, conditions=(PLAIN,))
     # By seed last: the guest's calibration comes first, and the loads that are drawn right after it.
@@ -235,7 +224,6 @@ def address(url: str) -> str:
 
 
 def loads_of(done: Sequence[tuple[dict[str, Any], Cell, dict[str, Any] | None]]) -> Loads:
-    """The loads over one network at one window, sorted by seed."""
     rows = [row for row, _, _ in done if row["state"] == "done"]
     first_row, cell, answer = done[0]
     each = of_load(cell, answer["each"]) if first_row["state"] == "done" and answer else ()
@@ -251,7 +239,6 @@ def loads_of(done: Sequence[tuple[dict[str, Any], Cell, dict[str, Any] | None]])
 
 
 def write(message: Message) -> None:
-    """Write a line to the service."""
     sys.stdout.buffer.write(LINE.dump_json(message) + b"\n")
     sys.stdout.buffer.flush()
 

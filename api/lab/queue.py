@@ -13,35 +13,27 @@ from api.http.problems import Problem
 from api.lab.page_replay import PageReplay, ReleasedLoad
 
 LIMIT_S = 60.0
-"""Wall time of a replay after which it is given up."""
 
 MOST_WAITING = 5
-"""Most pages that wait while another is replayed."""
 
 MOST_EACH = 3
-"""Most pages of one client that are replayed or wait, and most of its files that are being uploaded."""
+"""Most pages of a client in the queue, and most of its uploads."""
 
 MOST_UPLOADS = 64
-"""Most files that are being uploaded."""
 
 MOST_UPLOADED_BYTES = 100_000_000
-"""Most bytes of all files that are being uploaded; an upload that would exceed it is refused."""
+"""Most bytes of all uploads."""
 
 KEPT_S = 900.0
-"""Seconds for which a result is kept after its replay ended."""
 
 MOST_KEPT = 20
-"""Most results that are kept; an older one goes first."""
 
 SHORTER = "choose fewer or faster networks, or a smaller page"
-"""What to do about a replay that takes too long."""
 
 Content = bytes | ReleasedLoad
-"""A HAR file, or a page load of a release."""
 
 Replayer = Callable[[Content, Sequence[str], Callable[[int, int], None]], Awaitable[PageReplay]]
-"""Replays a page over networks, by their ids, and tells how many loads are done;
-raises Problem."""
+"""Replays a page over networks, and tells how many loads are done; Problem."""
 
 
 @dataclasses.dataclass(kw_only=True, slots=True, eq=False)
@@ -49,21 +41,18 @@ class Job:
     """A page that was given to the lab."""
 
     id: str
-    """A name that nobody can guess: whoever has it sees the result."""
+    """Name that nobody can guess: whoever has it sees the result."""
     client: str
     networks: tuple[str, ...]
     content: Content
-    """Empty as soon as its replay has ended."""
+    """Empty once replayed."""
     done: int = 0
     planned: int = 0
     result: PageReplay | None = None
     problem: tuple[str, str] | None = None
-    """Kind and detail of the problem that the replay ended in."""
     ended: float | None = None
-    """Moment of the end by the queue's clock; None before."""
 
     def progress(self, done: int, planned: int) -> None:
-        """Note how many loads are done."""
         self.done, self.planned = done, planned
 
 
@@ -74,7 +63,6 @@ class Queue:
     def __init__(
         self, replayer: Replayer, *, limit_s: float = LIMIT_S, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`clock` gives seconds, by which results are forgotten."""
         self._replayer = replayer
         self._limit_s = limit_s
         self._clock = clock
@@ -88,8 +76,7 @@ class Queue:
 
     @contextlib.contextmanager
     def upload(self, client: str) -> Iterator[Callable[[int], None]]:
-        """Yield a function that counts an upload's bytes; Problem if all places are taken, or all room for
-        uploads is, or what a client may have of them.
+        """Yield a function that counts an upload's bytes; Problem without room for it, or for the client.
 
         An upload holds no place in the queue: whoever sends nothing keeps nobody out.
         """
@@ -111,7 +98,6 @@ class Queue:
 
     @property
     def _open(self) -> list[Job]:
-        """The page that is replayed, and those that wait."""
         return [job for job in self._jobs.values() if job.ended is None]
 
     def _check_places(self, client: str) -> None:
@@ -121,8 +107,7 @@ class Queue:
             raise _busy(f"{MOST_EACH} pages of yours are in the lab already")
 
     def add(self, content: Content, networks: Sequence[str], client: str) -> Job:
-        """Put a page at the end of the queue; Problem if all places, or the client's, were taken while it was
-        uploaded."""
+        """Put a page at the end of the queue; Problem if its place was taken during the upload."""
         self._check_places(client)
         job = Job(id=secrets.token_urlsafe(16), networks=tuple(networks), content=content, client=client)
         self._jobs[job.id] = job
@@ -132,7 +117,7 @@ class Queue:
         return job
 
     def find(self, id: str) -> Job:  # noqa: A002  # the field's name
-        """The job with this id; Problem if there is none, or its result is forgotten."""
+        """The job with this id; Problem if it is unknown or forgotten."""
         self._forget()
         if id not in self._jobs:
             raise Problem(
@@ -141,18 +126,16 @@ class Queue:
         return self._jobs[id]
 
     def ahead(self, job: Job) -> int:
-        """How many pages are replayed before this one; 0 also for the one that is being replayed."""
+        """Pages that are replayed before this one."""
         return self._open.index(job) if job.ended is None else 0
 
     async def close(self) -> None:
-        """End the replay that runs, and forget everything."""
         for work in self._work:
             work.cancel()
         await asyncio.gather(*self._work, return_exceptions=True)
         self._jobs.clear()
 
     def _forget(self) -> None:
-        """Forget the results that are older than KEPT_S, and the oldest of more than MOST_KEPT."""
         ended = [job for job in self._jobs.values() if job.ended is not None]
         oldest = self._clock() - KEPT_S
         for place, job in enumerate(reversed(ended)):
@@ -181,7 +164,7 @@ def _busy(why: str) -> Problem:
 
 
 def outcome(job: Job) -> PageReplay | None:
-    """The result of a job; None before its end. Raises its Problem."""
+    """The result of a job, None before its end; raises its Problem."""
     if job.problem is not None:
         kind, detail = job.problem
         raise Problem(kind, detail)

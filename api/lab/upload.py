@@ -14,16 +14,13 @@ from api.http.problems import Problem
 from api.lab.networks import MOST_CHOSEN, choose
 
 MOST_BYTES = 20_000_000
-"""Largest HAR file that is taken."""
 
 ROOM_BYTES = 20_000
-"""Room of a form around its file."""
 
 UPLOAD_S = 120.0
-"""Seconds in which a form must have arrived."""
 
 PIECE_BYTES, PIECE_S = 160_000, 5.0
-"""Least rate of an upload: so many bytes in so many seconds, 256 kbit/s, until it ends."""
+"""Least rate, 256 kbit/s, until an upload ends."""
 
 HAR_FIELD, NETWORK_FIELD = "har", "network"
 
@@ -42,16 +39,15 @@ class InMemory(MultiPartParser):
     spool_max_size = MOST_BYTES + ROOM_BYTES
 
     def close(self) -> None:
-        """Close the files, that of a part without an end too, which no form has."""
+        """Close all files, also one without an end."""
         for file in self._files_to_close_on_error:
             file.close()
 
 
 def refuse_other_sites(request: Request) -> None:
-    """Refuse a form that a page of another site sends, in the name of a reader who does not know of it.
+    """Refuse a form that another site's page sends in a reader's name.
 
-    Browsers state the relation of the sites by Sec-Fetch-Site, over plain HTTP by Origin alone.
-    Programs state neither.
+    Browsers state the relation by Sec-Fetch-Site, over plain HTTP by Origin; programs by neither.
     """
     relation = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
@@ -68,8 +64,7 @@ def refuse_other_sites(request: Request) -> None:
 async def read_upload(
     request: Request, count: Callable[[int], None], *, within_s: float = UPLOAD_S, piece_s: float = PIECE_S
 ) -> Upload:
-    """The form; Problem if it is too large, too slow, malformed, or lacks a part. `count` is told of each
-    piece's bytes."""
+    """The form; Problem if it is too large, too slow, malformed or in part. `count` is told of each piece."""
     if int(request.headers.get("content-length") or 0) > MOST_BYTES + ROOM_BYTES:
         raise too_large()
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
@@ -95,8 +90,7 @@ async def read_upload(
 async def read_bounded(
     request: Request, count: Callable[[int], None], piece_s: float
 ) -> AsyncGenerator[bytes, None]:
-    """The request's body, piece by piece; Problem as soon as it is larger than a form may be, TimeoutError
-    if it is too slow."""
+    """The body by pieces; Problem if too large, TimeoutError if too slow."""
     loop = asyncio.get_running_loop()
     body, size, due, due_at = request.stream(), 0, PIECE_BYTES, loop.time() + piece_s
     while True:
@@ -114,7 +108,6 @@ async def read_bounded(
 
 
 async def check_form(form: FormData) -> Upload:
-    """The parts of a form; Problem for one that is missing, unknown or empty."""
     for name in form:
         if name not in (HAR_FIELD, NETWORK_FIELD):
             raise Problem("unknown-parameter", f"the form takes {HAR_FIELD} and {NETWORK_FIELD} alone")
@@ -134,7 +127,6 @@ async def check_form(form: FormData) -> Upload:
 
 
 def too_large() -> Problem:
-    """The problem of a file that is too large. What is left of it is not read."""
     return Problem(
         "too-large",
         f"the file has more than {MOST_BYTES // 10**6} MB: save the HAR without the content of responses",
@@ -143,7 +135,6 @@ def too_large() -> Problem:
 
 
 def malformed(why: str) -> Problem:
-    """The problem of a form that cannot be read."""
     return Problem(
         "bad-request", f"the form cannot be read: {why.rstrip('.')}", headers={"Connection": "close"}
     )

@@ -30,25 +30,22 @@ published = APIRouter()
 pages = APIRouter(default_response_class=HTMLResponse, route_class=Kept)
 others = APIRouter()
 ROUTERS = (published, pages, others)
-"""Routers in the order in which they are asked: the paths of a later one include those of an earlier one."""
 
 POLICY = (
     "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
-"""Content-Security-Policy of reports: each page contains its styles and figures and runs no script."""
+"""A page contains its styles and figures and runs no script."""
 
 PICTURES = "forms/pictures/"
-"""Folder of the pictures of a version that readers may take."""
 
 BODY = re.compile(rb"<body\b[^>]*>", re.IGNORECASE)
 
 
 def relate_to_report(request: Request, report: Report, name: str, *, page: str = "") -> None:
-    """State in the Link header of a version's file its lasting address, how to cite it,
-    its licence (RFC 8574, RFC 5829).
+    """State a file's lasting address, citation and licence in the Link header (RFC 8574, RFC 5829).
 
-    `page` is the address of a page about a part of the version, which is cited by it.
+    `page` is about a part of the version, and cited by it.
     """
     of_version = link(request, "report_page", **report.key)
     canonical = of_version if name == PAGE else link(request, "report_file", **report.key, name=quote(name))
@@ -68,7 +65,6 @@ def relate_to_report(request: Request, report: Report, name: str, *, page: str =
 
 
 def present(shelf: Shelf, year: str, version: int) -> Report:
-    """A version whose files are here; Problem if it is missing or was erased."""
     report = shelf.report_version(year, version)
     if report.withdrawal is not None and report.withdrawal.is_erased:
         raise Problem(
@@ -132,7 +128,7 @@ def exact(
 
 
 def published_file(request: Request, shelf: Shelf, report: Report, name: str, *, cached: str) -> Response:
-    """A file's own bytes. `cached` is its Cache-Control."""
+    """A file's own bytes, with its Cache-Control."""
     relate_to_report(request, report, name)
     return stored(
         request,
@@ -192,7 +188,6 @@ def newest_file(request: Request, shelf: ShelfDep, year: YearPath, name: str) ->
 
 
 def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response:
-    """A page of a version, with the line that says the status of the version."""
     path, _ = service_of(request).releases.file(report, name)
     line = TEMPLATES.get_template("version_status.html").render(
         report=report,
@@ -216,7 +211,6 @@ def shown(request: Request, shelf: Shelf, report: Report, name: str) -> Response
 
 
 def pictures_of(report: Report) -> dict[str, dict[str, str]]:
-    """Return the files of each picture of a version that readers may take, by their form."""
     names = [name for name in report.files if name.startswith(PICTURES)]
     forms = {"SVG": ".svg", "PNG": ".png", "data": ".csv"}
     return {
@@ -231,7 +225,7 @@ def pictures_of(report: Report) -> dict[str, dict[str, str]]:
 
 @functools.cache
 def header_style() -> str:
-    """The style sheet of the header; a report's page has it inside, since its own policy allows no file."""
+    """The header's style sheet, inside the page, whose policy allows no file."""
     return importlib.resources.files("api").joinpath("static", "header.css").read_text(encoding="utf-8")
 
 
@@ -249,10 +243,9 @@ def on_top(document: bytes, line: bytes) -> bytes:
 
 
 def _saved_name(shelf: Shelf, report: Report, name: str) -> str:
-    """Name under which a browser saves a file of a version: it says which version,
-    and the status of the version.
+    """Name of a saved file, with the version and its status.
 
-    The name is the one thing about a published file that can change, and goes with the copy.
+    It is the one thing about a published file that can change, and goes with the copy.
     """
     status = shelf.status(report)
     prefix = "" if status == "newest" else f"{status}-"

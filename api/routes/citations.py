@@ -29,17 +29,14 @@ router = APIRouter(route_class=Kept, tags=["citations"])
 pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 ROWS = 12
-"""Rows of the data that the page shows; the file has all."""
 
 INDEX = "forms/index.json"
-"""File of a report that says of each figure how it is computed again."""
 
 SUFFIXES = (".csv", "-bands.csv", ".svg", ".png", ".vl.json")
-"""Ends of the names of a figure's files."""
 
 
 class FigureConvertor(StringConvertor):
-    """The id of a figure in a path: it has no dot, unlike the name of a file."""
+    """A figure's id in a path, without a dot."""
 
     regex = "[A-Za-z0-9_-]+"
 
@@ -60,7 +57,6 @@ A_CITATION: dict[int | str, dict[str, Any]] = {
         "content": {form.media_type.partition(";")[0]: {} for form in FORMS.values()},
     }
 }
-"""OpenAPI's answers of routes that write citations, in forms that others have described."""
 
 FigureQuery = Annotated[
     str | None,
@@ -113,7 +109,7 @@ def cite_report(
 
 
 def write_citation(work: Work, form: str) -> Response:
-    """The answer with a citation; Problem if there is no such form, or no citation of the work."""
+    """The citation; Problem for another form, or none of the work."""
     if form not in FORMS:
         raise Problem("not-found", f"no citation ends in .{form}; there are {', '.join(FORMS)}")
     try:
@@ -124,7 +120,7 @@ def write_citation(work: Work, form: str) -> Response:
 
 
 def check_figure(request: Request, report: Report, figure: str | None) -> None:
-    """Problem if the content of a report cannot be read, or if it has no figure of that id."""
+    """Raise a Problem without the content or the figure."""
     figures = figures_of(content_of(request, report))
     if figure is not None and figure not in figures:
         raise Problem("not-citable", f"the report has no figure {figure!r}; there are {', '.join(figures)}")
@@ -157,7 +153,6 @@ def figure_page(
 
 
 def read_command(request: Request, report: Report, figure: str) -> str:
-    """The command that computes the figure's data again, as the report states it; empty if it states none."""
     if INDEX not in report.files:
         return ""
     path, _ = service_of(request).releases.file(report, INDEX)
@@ -172,11 +167,10 @@ class FirstRows:
     columns: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     count: int = 0
-    """Rows of the whole table."""
 
 
 def read_rows(request: Request, report: Report, name: str) -> FirstRows:
-    """The first rows of the figure's data; none if the report has no such file."""
+    """The first rows of a figure's data."""
     if name not in report.files:
         return FirstRows()
     path, _ = service_of(request).releases.file(report, name)

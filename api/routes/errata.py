@@ -54,13 +54,11 @@ def errata(request: Request, shelf: ShelfDep) -> Response:
 
 
 def readable(shelf: Shelf) -> list[tuple[Notice, Erratum]]:
-    """The errata that are as they were recorded, the newest first."""
     notices = [(notice, notice.readable) for notice in shelf.errata]
     return [(notice, erratum) for notice, erratum in notices if erratum is not None]
 
 
 def answer(request: Request, shelf: Shelf, notice: Notice, erratum: Erratum) -> ErratumAnswer:
-    """One erratum."""
     return ErratumAnswer(
         **dataclasses.asdict(erratum),
         url=f"{link(request, 'errata')}#{erratum.number}",

@@ -23,7 +23,6 @@ from releases.descriptions.croissant import CROISSANT, with_addresses
 described = APIRouter(route_class=Kept)
 router = APIRouter()
 ROUTERS = (described, router)
-"""Routers in the order in which they are asked: paths of the later one include those of the earlier one."""
 
 MEDIA_TYPES = {
     ".parquet": "application/vnd.apache.parquet",
@@ -42,8 +41,6 @@ MEDIA_TYPES = {
     ".pdf": "application/pdf",
     "": "text/plain; charset=utf-8",
 }
-"""Media types by suffix, independent of the machine's own tables;
-any other file is application/octet-stream."""
 
 A_FILE: dict[int | str, dict[str, Any]] = {
     200: {
@@ -54,14 +51,13 @@ A_FILE: dict[int | str, dict[str, Any]] = {
         },
     }
 }
-"""OpenAPI's answers of routes that serve files of any type, whose content is not described."""
 
 IMMUTABLE = "public, max-age=86400, immutable"
-"""Cache-Control of published files, which never change; a withdrawn one stays in caches for a day at most."""
+"""Published files never change; a withdrawn one stays in caches for a day."""
 
 
 def file_answers(request: Request, volume: Volume, route: str, **named: object) -> list[FileAnswer]:
-    """The files of a release or report, listed from SHA256SUMS without reading them; `route` serves each."""
+    """The files, by SHA256SUMS; `route` serves each."""
     return [
         FileAnswer(
             name=name,
@@ -74,16 +70,13 @@ def file_answers(request: Request, volume: Volume, route: str, **named: object) 
 
 
 def release_files(request: Request, version: Version) -> list[FileAnswer]:
-    """The files of a release, as they were published."""
     return file_answers(request, version, "release_exact", **version.key)
 
 
 class StoredFile(FileResponse):
-    """A file with a strong ETag: answers conditional requests and ranges,
-    and does not read the file for HEAD."""
+    """A file with a strong ETag, for conditional requests and ranges; HEAD does not read it."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI; Problem if the range is outside the file."""
         etag = self.headers["etag"]
         if is_known(scope, etag, ANY):
             await not_modified(etag, self.headers["cache-control"])(scope, receive, send)
@@ -119,7 +112,6 @@ def _is_other_unit(range_header: str) -> bool:
 
 
 def stored(request: Request, volume: Volume, name: str, **headers: str) -> StoredFile:
-    """The answer with a file; Problem if the file is not the published one."""
     path, checksum = service_of(request).releases.file(volume, name)
     if path.suffix == ".csv":
         relate_help_with_csv(request)

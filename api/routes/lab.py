@@ -32,7 +32,6 @@ from api.service import Kept, service_of
 from releases.formatting import quantity, visible_text
 
 AGAIN_S = 2
-"""Seconds after which the page of a replay that has not ended asks again."""
 
 HEADERS = {
     # Pages of one reader: nobody else keeps or finds them.
@@ -48,7 +47,6 @@ ROUTERS = (form, replays)
 
 
 async def queue(request: Request) -> Queue:
-    """The queue; Problem where the lab is off."""
     queue = service_of(request).lab
     if queue is None:
         raise Problem(
@@ -167,7 +165,6 @@ def lab_svg(
 
 
 MOST_ROWS = 60
-"""Responses that are drawn and listed; the times of the page are of all."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -176,13 +173,11 @@ class OverNetwork:
 
     network: OfferedNetwork
     loads: tuple[Loads, ...]
-    """The loads at each initial window."""
     listed: tuple[tuple[PageResponse, tuple[ResponseTimes | None, ...]], ...]
-    """The drawn responses with their times at each window; None where the first load was not done."""
+    """Drawn responses with times at each window."""
 
 
 def over_network(replay: PageReplay, network: OfferedNetwork) -> OverNetwork:
-    """Choose the loads over one network."""
     loads = tuple(load for load in replay.loads if load.network == network.profile.id)
     times = [load.responses or (None,) * len(replay.responses) for load in loads]
     is_listed = any(load.responses for load in loads)
@@ -194,7 +189,6 @@ def over_network(replay: PageReplay, network: OfferedNetwork) -> OverNetwork:
 
 
 def describe(replay: PageReplay, drawn: OverNetwork) -> tuple[str, str, str]:
-    """Return the title, the subtitle and the source of a picture of the loads over one network."""
     times = [f"{milliseconds(load.page_us)} at IW {load.iw}" for load in drawn.loads if load.page_us]
     return (
         f"{visible_text(replay.host)}: {', '.join(times)}",
@@ -209,8 +203,6 @@ def draw_loads(
     loads: Sequence[Loads],
     words: tuple[str, str, str] = ("", "", ""),
 ) -> str:
-    """Draw the first load at each window over one axis of time, with a title, a subtitle and a source; in the
-    process apart."""
     from figures.frame import Frame
     from figures.waterfall import WaterfallLoad, WaterfallRow, waterfalls
 
@@ -235,12 +227,10 @@ def draw_loads(
 
 
 def latest_ms(loads: Loads) -> float:
-    """Time of the last byte of the first load; 0 without one."""
     return max((response.last_byte_ms for response in loads.responses), default=0.0)
 
 
 def spans_of(times: ResponseTimes) -> dict[str, tuple[float, float]]:
-    """Start and end of each phase, in ms."""
     from figures.waterfall import CONNECTING, ONE_BURST, SEVERAL_BURSTS, WAITING
 
     before = {CONNECTING: (times.wanted_ms, times.sent_ms)} if times.wanted_ms < times.sent_ms else {}

@@ -23,23 +23,19 @@ from schema.computed_tables import MEASURES, SIZES
 from storage.report_versions import YEAR
 
 DEFAULT_WINDOWS = WINDOWS[:2]
-"""Initial windows before RFC 6928 and since."""
 
 PAGE_RELEASES = 100
-"""Releases of a page unless the client says otherwise."""
 
 MOST_RELEASES = 1000
-"""Maximum number of releases of a page."""
 
 
 async def shelf(request: Request) -> Shelf:
-    """The shelf to serve from, the same that the ETag was computed from."""
     current: Shelf = request.scope["shelf"]
     return current
 
 
 async def only_known_parameters(request: Request) -> None:
-    """Refuse parameters that the route does not have, and several values of those of which it takes one.
+    """Refuse unknown parameters, and several values of one.
 
     A misspelt parameter would otherwise be answered with the default.
     """
@@ -56,10 +52,7 @@ async def only_known_parameters(request: Request) -> None:
 
 
 def query_parameters(dependant: Dependant) -> Iterator[tuple[str, bool]]:
-    """Names of the query parameters of a route and of what it depends on.
-
-    True for those that may be repeated.
-    """
+    """Query parameters of a route and of what it depends on; True for those that may be repeated."""
     yield from (
         (field.alias, get_origin(field.field_info.annotation) is list) for field in dependant.query_params
     )
@@ -68,17 +61,15 @@ def query_parameters(dependant: Dependant) -> Iterator[tuple[str, bool]]:
 
 
 NUMBERS = frozenset({"version", "visit"})
-"""Parameters of paths that are numbers."""
 
 NUMBER = re.compile(r"\s*\+?0*([1-9][0-9]*)(?:\.0*)?\s*")
-"""A number in any of the ways in which the library reads it, and as it is written in addresses."""
 
 
 async def whole_names(request: Request) -> None:
-    """Redirect a path with a short name of a crawl, or with a number or host written otherwise, to the path
-    that alone identifies it.
+    """Redirect short names, and numbers or hosts written otherwise, to the path that alone identifies
+    them.
 
-    A short name that means no released crawl is left to the route, which says so.
+    A name that means no released crawl is left to the route.
     """
     current: Shelf = request.scope["shelf"]
     in_path = {name: _whole(current, name, value) for name, value in request.path_params.items()}
@@ -99,17 +90,14 @@ def _whole(shelf: Shelf, name: str, value: Any) -> Any:  # noqa: ANN401  # a pat
 
 
 Measure: Any = Literal[tuple(MEASURES)]
-"""The name of a measure."""
 
 Size: Any = Literal[tuple(SIZES)]
-"""The name of a measure of size, which windows are compared with."""
 
 ShelfDep = Annotated[Shelf, Depends(shelf)]
 MOST_PINNED = 120
-"""Maximum number of releases that a request names: ten years of months."""
+"""Ten years of months."""
 
 NAME_WITH_VERSION = {"pattern": r"^[^,/\s]+/v[1-9][0-9]{0,3}$"}
-"""Schema of the name of a release's version; `api.stored.shelf` says what is wrong with other names."""
 
 PinnedQuery = Annotated[
     list[Annotated[str, Field(max_length=200, json_schema_extra=NAME_WITH_VERSION)]],
@@ -125,7 +113,7 @@ PinnedQuery = Annotated[
 
 
 async def pinned_shelf(current: ShelfDep, release: PinnedQuery = []) -> Shelf:  # noqa: B006  # FastAPI copies it
-    """The shelf with the releases alone that the request names; the whole shelf if it names none."""
+    """The shelf with the releases that the request names, or all."""
     return current.only(release) if release else current
 
 
@@ -163,7 +151,6 @@ AfterQuery = Annotated[
 ]
 LimitQuery = Annotated[int, Query(ge=1, le=MOST_RELEASES, description="releases of a page")]
 PAGE_ROWS = 100
-"""Rows of a page of JSON unless the client says otherwise."""
 
 RowLimitQuery = Annotated[
     int | None,
@@ -249,7 +236,7 @@ PointsQuery = Annotated[
 
 
 class VersionConvertor(IntegerConvertor):
-    """The number of a version in a path; a path with anything else is another route's."""
+    """A version's number in a path."""
 
     regex = "[1-9][0-9]{0,3}"
 

@@ -23,36 +23,34 @@ QUALITY = {
     "that recording.json states",
     "illustrative": "not evidence about the live web: made from the bundled local web",
 }
-"""Meanings of the quality levels by their stable names, the best first."""
 
 
 def quality(crawl: CrawlName) -> str:
-    """The quality level of a crawl's release: only a crawl of live sites is evidence about the web."""
+    """The quality level: only a crawl of live sites is evidence about the web."""
     if is_recorded(crawl.kind):
         return RECORDED
     return "observed" if crawl.kind == "web" else "illustrative"
 
 
 def best_first(versions: Iterable[Version]) -> list[Version]:
-    """Versions by their quality: observed releases come first, illustrative ones last; then by month, the
-    newest first; then by how few parts of their names are not the defaults."""
+    """Versions: observed first, illustrative last; then the newest month, then the fewest parts beside the
+    defaults.
+    """
     by_parts = sorted(versions, key=lambda version: version.crawl.other_parts)
     by_month = sorted(by_parts, key=lambda version: version.crawl.month, reverse=True)
     return sorted(by_month, key=lambda version: list(QUALITY).index(quality(version.crawl)))
 
 
 def signed(signature: Signature) -> str:
-    """A signature in words; for a bad one without the reason, which would reveal details of the machine."""
+    """A signature in words, without the reason of a bad one, which reveals the machine."""
     return {"good": f"signed by {signature.detail}", "bad": "bad signature"}.get(signature.kind, "unsigned")
 
 
 def citation(version: Version) -> str:
-    """A citation in one line; the checksum identifies the release permanently."""
     return cite_release(version.readable.manifest).line
 
 
 def provenance(request: Request, version: Version) -> Provenance:
-    """The provenance of an answer from a release."""
     level = quality(version.crawl)
     return Provenance(
         **version.key,
@@ -70,15 +68,12 @@ def provenance(request: Request, version: Version) -> Provenance:
 
 
 def errata_of(request: Request, version: Version) -> list[Erratum]:
-    """Errata about a version of a release, the newest first,
-    on the shelf that the request is answered from."""
     shelf: Shelf = request.scope["shelf"]
     return shelf.errata_of(**version.key)
 
 
 def relate_to_release(request: Request, version: Version) -> None:
-    """State in the Link header how to cite the release that an answer is from, its licence and its
-    dictionary."""
+    """Link the citation, licence and dictionary of a release."""
     relate(request, "cite-as", link(request, "release_page", **version.key))
     if version.release is not None:
         relate(request, "license", licence_page(version.release.manifest.licence))
@@ -95,7 +90,6 @@ def relate_to_release(request: Request, version: Version) -> None:
 
 
 def releases_asked_for(shelf: Shelf, crawl: str | None, version: int | None) -> Sequence[Version]:
-    """Every version that the parameters `crawl` and `version` leave."""
     if version is None:
         return shelf.versions if crawl is None else shelf.matching(crawl)
     if crawl is None:
@@ -106,10 +100,7 @@ def releases_asked_for(shelf: Shelf, crawl: str | None, version: int | None) -> 
 
 
 def release_asked_for(shelf: Shelf, crawl: str | None, version: int | None) -> Version:
-    """The version of a release that the parameters `crawl` and `version` ask for.
-
-    Without a crawl, the newest sound one of the best quality.
-    """
+    """The version asked for; without a crawl, the newest sound one of the best quality."""
     if version is not None:
         return releases_asked_for(shelf, crawl, version)[0]
     if crawl is not None:
@@ -123,11 +114,7 @@ def release_asked_for(shelf: Shelf, crawl: str | None, version: int | None) -> V
 async def asked_release(
     request: Request, shelf: ShelfDep, crawl: CrawlQuery = None, version: VersionQuery = None
 ) -> Version:
-    """The version of a release that the parameters `crawl` and `version` ask for;
-    its links go into the answer's header.
-
-    The canonical address of the answer has both, so that it stays the same when a newer version is released.
-    """
+    """The version asked for; its canonical address, in the header, stays the same."""
     chosen = release_asked_for(shelf, crawl, version)
     relate(request, "canonical", own_link(request, **chosen.key))
     relate_to_release(request, chosen)
@@ -135,7 +122,5 @@ async def asked_release(
 
 
 AskedRelease = Annotated[Version, Depends(asked_release)]
-"""For routes that answer from one release: adds the parameters `crawl` and `version`, and the links."""
 
 REPORT_LICENCE = licence_page("CC-BY-4.0")
-"""Licence of the texts, figures and numbers of reports."""

@@ -25,16 +25,14 @@ SWAGGER_UI = {
     "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
     "swagger-ui.css": "text/css; charset=utf-8",
 }
-"""Files of Swagger UI, with their media types."""
 
 POLICY = (
     "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; script-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Content-Security-Policy of the page: Swagger UI, which asks the service alone."""
+"""Swagger UI asks the service alone."""
 
 ALWAYS = frozenset({"crawl", "version", "limit"})
-"""Optional parameters that have a value in examples."""
 
 
 @router.get("/openapi.json", name="openapi")
@@ -77,7 +75,7 @@ def swagger_ui(request: Request, name: str) -> Response:
 
 
 def _with_examples(operation: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
-    """An operation whose parameters have the values of an example: those that it needs, and few others."""
+    """An operation with the parameters that an example needs."""
     parameters = []
     for parameter in operation.get("parameters", []):
         name = parameter["name"]
@@ -90,7 +88,6 @@ def _with_examples(operation: dict[str, Any], facts: dict[str, Any]) -> dict[str
 
 
 def _facts_of_releases(request: Request, shelf: Shelf) -> dict[str, Any]:
-    """Values by parameter: a document, and the best release that can be read, with one of its page loads."""
     facts: dict[str, Any] = {"document": "methods", "form": "bib", "limit": 2}
     sound = best_first(shelf.newest_sound)
     if not sound:
@@ -108,8 +105,6 @@ def _facts_of_releases(request: Request, shelf: Shelf) -> dict[str, Any]:
 
 
 def _facts_of_reports(request: Request, shelf: Shelf) -> dict[str, Any]:
-    """Values by parameter: the last year's report, with a figure and a short file of it;
-    none without a report."""
     if not shelf.years:
         return {}
     report = shelf.report(next(iter(shelf.years)))

@@ -33,16 +33,14 @@ from api.service import Placed, service_of
 from api.stored.shelf import Version
 
 RENDERINGS: dict[str, Rendering] = {"json": "json", "ndjson": "json", "csv": "text"}
-"""How rows are read for a format; as Arrow for the others."""
 
 PIECE_BYTES = 64 * 1024
-"""Maximum size of what is handed to the server at once."""
 
 MADE_WITHIN_S = 60.0
-"""Time limit for a piece to be made: without one, a query finds nothing in that time."""
+"""Seconds to make a piece, in which a query finds nothing."""
 
 TAKEN_WITHIN_S = 60.0
-"""Time limit for the client to take a piece: about 1 kB/s at least."""
+"""Seconds to take a piece: 1 kB/s at least."""
 
 Pieces = Generator[bytes, None, None]
 
@@ -56,13 +54,13 @@ class RowsAnswer(AnswerModel):
 
 
 def bound_to(version: Version, question: Question) -> list[object]:
-    """What a cursor is bound to: the release, the table and the filters."""
+    """What a cursor is bound to."""
     filters = [[parameter.name, repr(value)] for parameter, value in question.filters]
     return [version.checksum, question.table.name, filters]
 
 
 async def rows_answer(request: Request, version: Version, question: Question, wanted: Format) -> Response:
-    """The answer in the format that is wanted: a page if the question has a limit, else a stream."""
+    """A page if the question has a limit, else a stream."""
     memory = service_of(request).answers
     if question.limit is not None:
         return await memory.answer(request, lambda: in_turn(_page)(request, version, question, wanted))
@@ -125,8 +123,7 @@ async def _stream(
 
 
 def _pieces(request: Request, version: Version, wanted: Format, rows: Rows) -> Pieces:
-    """The bytes of a stream, which ends with its reason if the release is withdrawn or damaged meanwhile, or
-    its query is stopped."""
+    """A stream, which ends with its reason if the release is withdrawn or damaged, or the query stopped."""
     reader = service_of(request).rows
 
     def checked() -> Iterator[pa.RecordBatch]:
@@ -154,12 +151,11 @@ def _headers(request: Request, version: Version, question: Question, wanted: For
 
 
 class StreamBroken(Exception):
-    """A stream ends early: the connection is closed before the end of the body,
-    so that nobody takes it for whole."""
+    """A stream ends before the end of the body, so that nobody takes it for whole."""
 
 
 class Stream(StreamingResponse):
-    """An answer whose body is generated in another thread while it is sent."""
+    """An answer whose body is made in another thread."""
 
     def __init__(
         self,
@@ -170,15 +166,13 @@ class Stream(StreamingResponse):
         headers: Mapping[str, str],
         closed: Callable[[], None],
     ) -> None:
-        """`pieces`, which `computation` makes, raises StreamBroken to end early; `closed` is called once,
-        whatever happens."""
+        """`pieces` raises StreamBroken to end early; `closed` is called once."""
         super().__init__(self._cut(), headers=headers, media_type=media_type)
         self._pieces = pieces
         self._computation = computation
         self._closed = closed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """ASGI; HEAD generates nothing."""
         if scope.get("asked_method") == "HEAD":
             self.body_iterator = iterate_in_threadpool(())
 
@@ -195,7 +189,6 @@ class Stream(StreamingResponse):
             await run_in_threadpool(self._close)
 
     async def listen_for_disconnect(self, receive: Receive) -> None:
-        """Stop the thread that makes a piece for a client who is gone."""
         await super().listen_for_disconnect(receive)
         self._computation.stop()
 
@@ -220,7 +213,6 @@ router = APIRouter(prefix="/v1", tags=["rows"], route_class=Placed)
 
 
 def add_routes(name: str, table: RowTable) -> None:
-    """Add the routes of a table."""
     serve = get_in(
         router,
         f"/{name}",

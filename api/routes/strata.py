@@ -59,27 +59,24 @@ class Asked:
 
     @property
     def is_whole(self) -> bool:
-        """True if it is every item that the release's distribution counts."""
         return self.stratum.is_whole and not self.is_warm
 
     def parameters(self) -> dict[str, str | int]:
-        """The stratum as the answer repeats it: the value of each dimension that was asked for."""
+        """The stratum as the answer repeats it."""
         fixed = {name: getattr(self.stratum, name) for name in self.stratum.fixed}
         return fixed | ({"cache": "warm"} if self.is_warm else {})
 
     def is_of(self, measure: str) -> bool:
-        """Whether items of the measure have every dimension of the stratum."""
         return set(self.stratum.fixed) <= set(dimensions_of(measure))
 
     def check(self, measure: str) -> None:
-        """Problem if items of the measure do not have a dimension of the stratum."""
         for name in self.stratum.fixed:
             if name not in dimensions_of(measure):
                 has = ", ".join(dimensions_of(measure))
                 raise Problem("bad-parameter", f"{name}: the measure {measure} has {has}")
 
     def unknown_in(self, version: Version) -> str | None:
-        """Why a release cannot know the stratum; None if it can."""
+        """Why a release cannot know the stratum."""
         if self.is_warm:
             return NO_WARM_LOADS
         if self.stratum.rank_stratum is not None and is_recorded(version.crawl.kind):
@@ -87,18 +84,18 @@ class Asked:
         return None
 
     def lacking_in(self, measure: str) -> str | None:
-        """Why a measure has no such stratum; None if it has."""
+        """Why a measure has no such stratum."""
         missing = [
             name.replace("_", " ") for name in self.stratum.fixed if name not in dimensions_of(measure)
         ]
         return f"an item of this measure has no {' and no '.join(missing)}" if missing else None
 
     def subject(self, request: Request, version: Version, measure: str) -> KeptSample:
-        """The sample of a release that knows the stratum; Problem if the release is damaged."""
+        """A release's sample; Problem if it is damaged."""
         return service_of(request).releases.sample(version, measure, self.stratum)
 
     async def sample(self, request: Request, version: Version, measure: str) -> KeptSample:
-        """The same, immediately if it is in memory."""
+        """The same, at once if it is in memory."""
         return await service_of(request).releases.sample_at_hand(version, measure, self.stratum)
 
 
@@ -110,7 +107,6 @@ async def asked(
     party: PartyQuery = None,
     cache: CacheQuery = "cold",
 ) -> Asked:
-    """The stratum that the parameters choose; any value of a dimension that they leave out."""
     # `async`, although nothing is awaited: FastAPI would call it in another thread,
     # which costs more than the rest of a request.
     stratum = Stratum(
@@ -125,13 +121,12 @@ async def asked(
 
 AskedStratum = Annotated[Asked, Depends(asked)]
 EVERYTHING = Asked(stratum=WHOLE, is_warm=False)
-"""Every item that a release's distributions count."""
 
 
 def distributions(
     samples: Mapping[str, KeptSample], *, windows: Sequence[int], mss: int
 ) -> list[DistributionAnswer]:
-    """The samples of a release's measures compared with `windows` of full segments; without points."""
+    """Samples compared with `windows`, without points."""
     fits = {
         measure: [kept.sample.cdf.fit(iw, mss=mss) for iw in windows] for measure, kept in samples.items()
     }

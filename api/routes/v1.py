@@ -63,7 +63,6 @@ router = APIRouter(prefix="/v1", tags=["v1"], route_class=Kept)
 
 
 def aside(versions: Iterable[Version]) -> VersionsAside:
-    """Those of `versions` that are listed but not served."""
     return VersionsAside(
         damaged=[
             DamagedAnswer(**version.key, damage=version.damage) for version in versions if version.damage
@@ -73,7 +72,6 @@ def aside(versions: Iterable[Version]) -> VersionsAside:
 
 
 def with_json(model: BaseModel, **last: str) -> str:
-    """The JSON of a model whose last fields are given as JSON."""
     others = model.model_dump_json(exclude=set(last)).removesuffix("}")
     return ",".join([others, *(f'"{name}":{json}' for name, json in last.items())]) + "}"
 
@@ -213,8 +211,6 @@ def reports(request: Request, shelf: ShelfDep) -> ReportsAnswer:
 
 
 def report_answer(request: Request, shelf: Shelf, report: Report) -> ReportAnswer:
-    """A year's report, by its newest version `report`."""
-
     def url(name: str) -> str:
         return link(request, "report_file", **report.key, name=name)
 
@@ -233,7 +229,6 @@ def report_answer(request: Request, shelf: Shelf, report: Report) -> ReportAnswe
 
 
 def report_version(request: Request, shelf: Shelf, report: Report) -> ReportVersionAnswer:
-    """One version of a year's report."""
     published = dataclasses.asdict(report.publication)
     return ReportVersionAnswer(
         url=link(request, "report_page", **report.key),

@@ -116,10 +116,7 @@ def page_load(request: Request, version: AskedRelease, visit: VisitPath) -> Page
 def first_flight(
     connection: dict[str, Any], responses: list[dict[str, Any]]
 ) -> first_flights.FirstFlight | None:
-    """The first flight of a connection, from its row and those of all responses of the visit.
-
-    None over QUIC.
-    """
+    """A connection's first flight, from its row and all responses of the visit; None over QUIC."""
     if connection["protocol"] == "h3":
         return None
     own = [response for response in responses if response["connection_id"] == connection["id"]]
@@ -137,7 +134,6 @@ def first_flight(
 
 
 def flight_answer(flight: first_flights.FirstFlight | None) -> FirstFlightAnswer | None:
-    """A first flight as answers have it."""
     if flight is None:
         return None
     return FirstFlightAnswer(**dataclasses.asdict(flight), size_bytes=flight.size_bytes)

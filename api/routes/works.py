@@ -18,7 +18,6 @@ from storage.exhaustion import reraise_exhaustion
 from storage.report_versions import CONTENT
 
 LICENCE = "CC-BY-4.0"
-"""Licence of reports, by its SPDX identifier."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,32 +26,25 @@ class Metadata:
 
     work: Work
     checksum: str
-    """SHA-256 in hexadecimal; empty if there is none."""
     checksum_of: str
     signature: str
-    """In words."""
     reason: str = ""
-    """Why the version was made; empty for a first version."""
     citations: tuple[tuple[str, str], ...] = ()
-    """Title and address of each form of the citation; empty if the work must not be cited."""
+    """Title and address of each form."""
 
     @property
     def observed(self) -> str:
-        """When it was observed, in words; empty if nothing was."""
         return (self.work.observed or "").replace("/", " to ")
 
 
 def public(request: Request, url: str) -> str | None:
-    """The address if it begins with the configured base URL:
-    any other is of no use in a list of references."""
+    """An address below the base URL: any other is of no use in a list of references."""
     return url if service_of(request).base_url else None
 
 
 def forms_of(
     request: Request, work: Work, route: str, query: str = "", **named: object
 ) -> tuple[tuple[str, str], ...]:
-    """Title and path of each form of the citation of a work by the route that writes it;
-    none if it must not be cited."""
     if work.refusal:
         return ()
     path = request.app.url_path_for
@@ -62,7 +54,6 @@ def forms_of(
 
 
 def release_work(request: Request, version: Version) -> Work:
-    """A version of a release, at the address of its page."""
     page = link(request, "release_page", **version.key)
     return cite_release(
         version.readable.manifest,
@@ -72,7 +63,6 @@ def release_work(request: Request, version: Version) -> Work:
 
 
 def release_metadata(request: Request, version: Version) -> Metadata:
-    """What the page of a release says of it."""
     work = release_work(request, version)
     unchecked = "" if version.is_checked else "; not every file has been compared with its checksum yet"
     return Metadata(
@@ -86,14 +76,13 @@ def release_metadata(request: Request, version: Version) -> Metadata:
 
 
 def content_of(request: Request, report: Report) -> dict[str, Any]:
-    """The content of a version of a report; Problem if it is missing or damaged."""
+    """A report's content; Problem."""
     path, _ = service_of(request).releases.file(report, CONTENT)
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return content
 
 
 def stated(request: Request, report: Report) -> dict[str, Any]:
-    """The content of a version of a report; empty if it is missing or damaged."""
     try:
         return content_of(request, report)
     except Problem as problem:
@@ -102,12 +91,10 @@ def stated(request: Request, report: Report) -> dict[str, Any]:
 
 
 def figures_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The figures of a report by their ids, in their order."""
     return {figure["id"]: figure for section in content.get("sections", ()) for figure in section["figures"]}
 
 
 def page_of(request: Request, report: Report, figure: str | None) -> str:
-    """The address of the page of a version of a report, or of one of its figures."""
     return (
         link(request, "figure_page", **report.key, figure=figure)
         if figure
@@ -116,9 +103,9 @@ def page_of(request: Request, report: Report, figure: str | None) -> str:
 
 
 def report_work(request: Request, report: Report, figure: str | None = None) -> Work:
-    """A version of a year's report, or one of its figures, as the report itself says that it is cited.
+    """A report, or a figure, as it says that it is cited.
 
-    A version whose content cannot be read is identified by its checksum.
+    Without readable content its checksum identifies it.
     """
     content = stated(request, report)
     identified = f"sha256:{report.checksum}" if report.checksum else "without checksum"
@@ -144,8 +131,7 @@ def report_work(request: Request, report: Report, figure: str | None = None) -> 
 
 
 def _observed(request: Request, content: Mapping[str, Any]) -> str | None:
-    """When the data of a report were observed: the days of its release's visits if the release is here,
-    else its crawl's month."""
+    """Days of the release's visits if it is here, else its month."""
     release = content.get("release", {})
     for version in request.scope["shelf"].versions:
         if version.is_sound and version.checksum == release.get("sha256"):
@@ -155,7 +141,6 @@ def _observed(request: Request, content: Mapping[str, Any]) -> str | None:
 
 
 def report_metadata(request: Request, report: Report, figure: str | None = None) -> Metadata:
-    """What the page of a version of a report, or of one of its figures, says of it."""
     work = report_work(request, report, figure)
     return Metadata(
         work=work,

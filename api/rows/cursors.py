@@ -15,10 +15,8 @@ from api.http.problems import Problem
 
 DIGEST_BYTES = 12
 LONGEST = 200
-"""Maximum length of a cursor, in characters."""
 
 MOST = 2**63
-"""The parts of a key are positive, and smaller than this."""
 
 Key = tuple[int, ...]
 
@@ -34,7 +32,7 @@ def cursor_of(key: Key, *, bound_to: Sequence[object]) -> str:
 
 
 def key_of(cursor: str, *, parts: int, bound_to: Sequence[object]) -> Key:
-    """The key of a cursor; Problem unless it was made for a key of `parts` numbers and for `bound_to`."""
+    """The key of a cursor; Problem unless made for it."""
     try:
         whole = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError) as exc:

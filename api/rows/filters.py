@@ -12,16 +12,14 @@ from api.http.choices import SEVERAL
 from schema.vocabulary import CLOSED
 
 MOST_VALUES = 100
-"""Maximum number of values that a column may be compared with."""
 
 LONGEST_TEXT = 2048
-"""Maximum length of a text, in characters: that of a path."""
 
 WITH_COMMAS = frozenset({"path", "mime_type", "content_encoding", "error", "failure"})
-"""Columns whose values may have a comma, which separates nothing in their filters."""
+"""Columns whose values may have a comma, which separates nothing."""
 
 AT_LEAST, AT_MOST, IS_NULL = "_at_least", "_at_most", "_is_null"
-"""Suffixes of a column's name in the names of its filters; the name alone is equality."""
+"""Suffixes of filters; the name alone is equality."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,18 +29,16 @@ class Parameter:
     name: str
     column: str
     condition: str
-    """SQL after the column, with one `?` for the value; IN takes as many as there are values."""
+    """SQL after the column, with `?`; IN takes as many as there are values."""
     annotation: Any
-    """Type of the value; for IN a list, so that the parameter may be repeated."""
     description: str
 
     @property
     def is_list(self) -> bool:
-        """True if the parameter may be repeated."""
         return self.condition == IN
 
     def bound(self, column: str, value: Any) -> tuple[str, list[Any]]:  # noqa: ANN401
-        """SQL over the expression `column`, and the values to bind."""
+        """SQL over an expression, and values to bind."""
         if self.is_list:
             return f"{column} IN ({', '.join('?' * len(value))})", list(value)
         return f"({column} {self.condition})", [value]
@@ -52,7 +48,7 @@ IN = "IN"
 
 
 def value_type(kind: pa.DataType) -> Any:  # noqa: ANN401  # a type expression
-    """The Python type of a column's values with their bounds; None for lists, which cannot be compared."""
+    """A column's Python type with bounds; None for lists."""
     if pa.types.is_integer(kind):
         most = 2 ** (kind.bit_width - 1)
         return Annotated[int, Field(ge=-most, le=most - 1)]
@@ -66,10 +62,7 @@ def value_type(kind: pa.DataType) -> Any:  # noqa: ANN401  # a type expression
 
 
 def row_fields(schema: pa.Schema, names: Sequence[str], **field: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Fields of a model of rows for pydantic's create_model, with the definitions of the dictionary.
-
-    Any value may be null, as some are in recorded releases; `field` is for pydantic's Field.
-    """
+    """Fields of a model of rows, with their definitions; any value may be null."""
     return {
         name: (
             _plain_type(schema.field(name).type) | None,
@@ -90,12 +83,10 @@ def _plain_type(kind: pa.DataType) -> Any:  # noqa: ANN401  # a type
 
 
 def is_ordered(kind: pa.DataType) -> bool:
-    """True if at least and at most say something about values of this type."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_timestamp(kind))
 
 
 def parameters(schema: pa.Schema) -> dict[str, Parameter]:
-    """Every filter on the columns of `schema`, by the name of its parameter."""
     return {parameter.name: parameter for field in schema for parameter in _of(field)}
 
 
@@ -129,11 +120,9 @@ def _of(field: pa.Field) -> list[Parameter]:
 
 
 Filters = tuple[tuple[Parameter, Any], ...]
-"""Conditions that all must hold, with their values, in the order of the table's columns."""
 
 
 def filters(known: Mapping[str, Parameter], values: Mapping[str, Any]) -> Filters:
-    """Filters from the values of parameters; those without a value are left out."""
     return tuple(
         (parameter, values[name]) for name, parameter in known.items() if values.get(name) not in (None, [])
     )

@@ -32,21 +32,20 @@ from schema.released_tables import released_tables
 BATCH_ROWS = 8_192
 
 MEMORY = "128MB"
-"""Memory limit of DuckDB for all queries together; scans in the order of the file need little of it."""
+"""DuckDB's memory for all queries; scans in order need little."""
 
 READ_AHEAD = "1MB"
-"""Maximum size of the rows that DuckDB reads ahead of those that were taken; its default is 10 MiB."""
+"""Rows that DuckDB reads ahead; its default is 10 MiB."""
 
 ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 STREAMS, STREAMS_EACH = 8, 4
-"""Streams at the same time, and one client's; each takes some 17 MB."""
+"""Streams at a time, and a client's; each takes some 17 MB."""
 
 RETRY_AFTER_S = 10
 
 Rendering = Literal["arrow", "text", "json"]
-"""Columns with their types; with times and lists as text, for CSV; or the one column `line`,
-a JSON object."""
+"""With types; as text, for CSV; or one column `line` of JSON."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,12 +53,10 @@ class RowTable:
     """A table whose rows are served."""
 
     name: str
-    """Name in the dictionary."""
     key: tuple[str, ...]
-    """Primary key within a crawl, by which its file is sorted."""
+    """Primary key within a crawl, the file's order."""
 
     def schema(self, kind: str = "web") -> pa.Schema:
-        """Columns with their definitions, as in a release of a crawl of this kind."""
         return released_schema(self.name, kind)
 
 
@@ -69,7 +66,6 @@ def _table(name: str) -> RowTable:
 
 
 TABLES = {f"{name}s": _table(name) for name in ("visit", "connection", "response")}
-"""Tables by the name of their route."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,23 +76,17 @@ class Question:
     fields: tuple[str, ...]
     filters: Filters
     after: Key | None = None
-    """Only rows with a greater key."""
     limit: int | None = None
-    """Rows of a page; one more is read, to know whether there are more. None for all rows."""
+    """One more row is read, to know of more."""
     sort: str | None = None
-    """Column to sort by, after a minus from the largest, unknown values last; None for the order of the key,
-    which `after` needs."""
+    """After a minus from the largest, unknown last; None for the key's order, which `after` needs."""
 
     def following(self, key: Key) -> Question:
-        """The question of the rows after `key`."""
         return dataclasses.replace(self, after=key)
 
 
 def statement(question: Question, rendering: Rendering) -> tuple[str, list[Any]]:
-    """SQL of a question and its values, the first of which, the path, is left out.
-
-    The key's columns come last.
-    """
+    """SQL, and its values behind the path; the key's columns come last."""
     table = question.table
     kinds = {field.name: field.type for field in table.schema()}
     conditions: list[str] = []
@@ -144,7 +134,6 @@ def _shown(expression: str, kind: pa.DataType, rendering: Rendering) -> str:
 
 
 def answer_schema(question: Question, rendering: Rendering, kind: str) -> pa.Schema:
-    """Schema of the batches of an answer; every column may be null, as some are in recorded releases."""
     if rendering == "json":
         return pa.schema([pa.field(LINE, pa.string())])
     declared = question.table.schema(kind)
@@ -161,7 +150,7 @@ def _is_shown_as_text(kind: pa.DataType) -> bool:
 
 
 class Rows:
-    """The rows of a question in batches, in the order of the key, which is read on as they are taken."""
+    """Rows in batches, in the key's order, read on as they are taken."""
 
     def __init__(
         self,
@@ -171,7 +160,6 @@ class Rows:
         rendering: Rendering,
         kind: str,
     ) -> None:
-        """Problem if the file cannot be read."""
         self.schema = answer_schema(question, rendering, kind)
         self._key_parts = len(question.table.key)
         self._path = path
@@ -187,11 +175,10 @@ class Rows:
             self._opened = opened.pop_all()
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Batches as an answer shows them; Problem if the file cannot be read on."""
         return map(self._shown, self._batches())
 
     def page(self, limit: int) -> tuple[list[pa.RecordBatch], Key | None]:
-        """The first `limit` rows, and the key of the last of them if there are more; Problem."""
+        """The first `limit` rows, and the last one's key if there are more; Problem."""
         batches = list(self._batches())
         if not batches:
             return [], None
@@ -219,19 +206,17 @@ class Rows:
         )
 
     def close(self) -> None:
-        """Give up what has not been taken; the file is closed."""
         self._reader.close()
         self._opened.close()
 
 
 def _zeroed(column: pa.Array) -> pa.Array:
-    """The column with zeros under its nulls: DuckDB leaves there what was in memory,
-    which no client may see."""
+    """Zeros under nulls: DuckDB leaves there what was in memory."""
     return column.take(pa.array(np.arange(len(column)))) if column.null_count else column
 
 
 def row_database() -> duckdb.DuckDBPyConnection:
-    """The database that all queries are cursors of; one thread reads a file in its order."""
+    """The database of all queries' cursors; one thread reads a file in its order."""
     return duckdb.connect(
         config={
             "threads": 1,
@@ -252,24 +237,21 @@ class SiteRows:
 
     visits: list[dict[str, Any]]
     final: dict[str, Any] | None
-    """The first final visit; None without one, and then there are no other rows."""
+    """None without a final visit; then there are no rows."""
     connections: list[dict[str, Any]]
-    """Connections of the final visit."""
     responses: list[dict[str, Any]]
-    """Responses of the final visit on the connection on which its main document came."""
 
 
 class RowReader:
     """Reads rows of releases."""
 
     def __init__(self, releases: OpenReleases) -> None:
-        """Without prepared files the rows of a site are read by queries too."""
         self._releases = releases
         self._database = row_database()
         self.streams = Places(STREAMS, STREAMS_EACH, _refuse_stream)
 
     def rows(self, version: Version, question: Question, rendering: Rendering) -> Rows:
-        """The rows of a question; Problem unless the table's file is the published one."""
+        """The rows of a question; Problem unless the file is the published one."""
         version.readable  # noqa: B018  # raises the Problem that says why
         path, _ = self._releases.file(version, f"{question.table.name}.parquet")
         return Rows(self._database, path, question, rendering, version.crawl.kind)
@@ -277,10 +259,7 @@ class RowReader:
     def where(
         self, version: Version, table: str, fields: Sequence[str], **equal: Sequence[int | str]
     ) -> list[dict[str, Any]]:
-        """Columns of the few rows whose columns have any of the values in `equal`.
-
-        Problem if the file cannot be read.
-        """
+        """Columns of the few rows with any of the values in `equal`; Problem."""
         row_table = TABLES[table]
         known = parameters(row_table.schema())
         question = Question(table=row_table, fields=tuple(fields), filters=filters(known, equal))
@@ -290,16 +269,12 @@ class RowReader:
     def first(
         self, version: Version, table: str, fields: Sequence[str], *, sort: str | None, limit: int
     ) -> list[dict[str, Any]]:
-        """Columns of the first `limit` rows by a column (`Question.sort`).
-
-        Problem if the file cannot be read.
-        """
+        """Columns of the first rows by a column; Problem."""
         question = Question(table=TABLES[table], fields=tuple(fields), filters=(), sort=sort, limit=limit)
         with contextlib.closing(self.rows(version, question, "arrow")) as rows:
             return [row for batch in rows.page(limit)[0] for row in batch.to_pylist()]
 
     def site(self, version: Version, host: str) -> SiteRows:
-        """The rows of a site; Problem unless the files of the release are the published ones."""
         version.readable  # noqa: B018  # raises the Problem that says why
         for table in SITE_COLUMNS:
             self._releases.file(version, f"{table}.parquet")
@@ -313,7 +288,6 @@ class RowReader:
         )
 
     def check(self, version: Version) -> None:
-        """Raise the Problem of a release that was withdrawn or damaged since it was opened."""
         self._releases.shelf().version(str(version.crawl), version.version).readable  # noqa: B018
 
 
@@ -332,7 +306,6 @@ def _from_files(folder: Path, host: str) -> SiteRows:
 
 
 def _site_rows(visits: list[dict[str, Any]], rows: Callable[[str, int], list[dict[str, Any]]]) -> SiteRows:
-    """The rows of some visits; `rows` reads those of a table that are of one visit."""
     final = next((visit for visit in visits if visit["is_final"]), None)
     if final is None:
         return SiteRows(visits=visits, final=None, connections=[], responses=[])

@@ -27,16 +27,13 @@ if TYPE_CHECKING:
     from api.stored.shelf import Version
 
 SUGGESTED = 6
-"""Names suggested in place of one that no release has."""
 
 LEAST_SIMILARITY = 0.8
-"""Least Jaro-Winkler similarity of a suggested name."""
 
 FILES = ("site.parquet", "visit.parquet", "connection.parquet", "response.parquet", "item.parquet")
-"""Files of a release that the table is made of."""
 
 WITHOUT_NAME = ".invalid"
-"""End of a made-up host (RFC 2606): the release numbers its sites instead of naming them."""
+"""End of a made-up host (RFC 2606): the release numbers its sites."""
 
 
 def _fields(declared: dict[str, str]) -> pa.Schema:
@@ -70,7 +67,6 @@ SITE_ROW = _fields(
         "visit_id int": "visit that represents the site; null without one",
     }
 )
-"""Columns of a row of the table, with their definitions."""
 
 DOCUMENTS = """
 SELECT final.id AS visit_id, final.rank, final.outcome, connection_id, wire_bytes
@@ -78,10 +74,10 @@ FROM (FROM read_parquet($visit, hive_partitioning = false) WHERE is_final) AS fi
 LEFT JOIN read_parquet($response, hive_partitioning = false) AS response
   ON response.visit_id = final.id AND response.id = main_response_id
 """
-"""The final visits with their main documents: the table `document`.
+"""Final visits with main documents: the table `document`.
 
-It and `own` are made by queries of their own, so that DuckDB knows how small they are, and keeps them in
-memory rather than the tables that they are joined with.
+It and `own` are queries of their own, so that DuckDB keeps them in memory rather than the tables that they
+are joined with.
 """
 
 OWN = f"""
@@ -90,7 +86,6 @@ SELECT connection.visit_id, {", ".join(f"connection.{name}" for name in FlightCo
 FROM read_parquet($connection, hive_partitioning = false) AS connection
 JOIN document ON document.visit_id = connection.visit_id AND document.connection_id = connection.id
 """  # noqa: S608  # names of ours
-"""The connections of main documents: the table `own`."""
 
 FIRST_RESPONSES = f"""
 WITH first AS (
@@ -102,7 +97,7 @@ SELECT response.visit_id, {", ".join(f"response.{name}" for name in FlightRespon
 FROM read_parquet($response, hive_partitioning = false) AS response
 JOIN first USING (visit_id, connection_id) WHERE first_byte_us <= us OR request_sent_us < us
 """  # noqa: S608  # names of ours
-"""The first responses on these connections, and those that were requested before their first bytes."""
+"""First responses on these connections, and those requested before their first bytes."""
 
 FACTS = f"""
 WITH windows AS (
@@ -151,11 +146,6 @@ ORDER BY contains(host, $part) DESC, damerau_levenshtein(host, $part), host LIMI
 
 
 def order_of(sort: str) -> str:
-    """The first terms of SQL's ORDER BY for a sort.
-
-    >>> order_of("-share"), order_of("host")
-    ('"share" DESC NULLS LAST, ', '"host" ASC NULLS LAST, ')
-    """
     return f'"{sort.removeprefix("-")}" {"DESC" if sort.startswith("-") else "ASC"} NULLS LAST, '
 
 
@@ -167,7 +157,6 @@ class SiteTables:
         self._database = row_database()
 
     def has(self, version: Version) -> bool:
-        """Return whether a release has the files of the table."""
         return version.is_sound and set(FILES) <= set(version.files)
 
     def of(
@@ -181,10 +170,10 @@ class SiteTables:
         least: int = 0,
         sort: str = "rank",
     ) -> pa.Table:
-        """The rows of a release, of SITE_ROW; Problem if a file is not the published one.
+        """A release's rows; Problem if a file is not the published one.
 
-        `part` is of the names of the sites, and `least` the least number of their responses of known size.
-        `sort` is a column, after a minus from the largest; nulls come last.
+        `part` is of hosts, and `least` of responses of known size. `sort` is a column, after a minus from
+        the largest; nulls come last.
         """
         facts, shares = self._facts(version), self._shares(version, stratum, window_bytes)
         earlier = self._earlier(before, stratum, window_bytes)
@@ -195,7 +184,6 @@ class SiteTables:
             return cursor.sql(sql, params=values).to_arrow_table().cast(SITE_ROW)
 
     def hosts(self, version: Version) -> pa.Table:
-        """The rank and host of each site of a release."""
         path, checksum = self._releases.file(version, "site.parquet")
         sql = "SELECT rank, host FROM read_parquet($site, hive_partitioning = false) ORDER BY rank"
         return self._kept(
@@ -203,12 +191,11 @@ class SiteTables:
         )
 
     def is_named(self, version: Version) -> bool:
-        """Return whether a release names its sites."""
         hosts = self.hosts(version)["host"]
         return not len(hosts) or not pc.all(pc.ends_with(hosts, WITHOUT_NAME)).as_py()
 
     def find(self, versions: list[Version], spellings: list[str]) -> str | None:
-        """The first of several spellings of a host that a release has as a site; None if none has."""
+        """The first spelling that a release has as a site."""
         tables = [self.hosts(version)["host"] for version in versions]
         return next(
             (
@@ -220,7 +207,7 @@ class SiteTables:
         )
 
     def similar(self, versions: list[Version], part: str) -> list[str]:
-        """Hosts of sites whose names contain a text or resemble it, the most similar first."""
+        """Hosts that contain or resemble a text, the most similar first."""
         tables = [self.hosts(version) for version in versions]
         if not tables or not part:
             return []
@@ -229,7 +216,6 @@ class SiteTables:
             return [host for (host,) in cursor.execute(SIMILAR, values).fetchall()]
 
     def _facts(self, version: Version) -> pa.Table:
-        """What the table has of each site whatever is asked."""
         paths = {name.removesuffix(".parquet"): self._releases.file(version, name) for name in FILES[:4]}
         named = {name: str(path) for name, (path, _) in paths.items()}
         key = ("facts", *(checksum for _, checksum in paths.values()))
@@ -249,7 +235,6 @@ class SiteTables:
         return self._kept(key, computed)
 
     def _shares(self, version: Version, stratum: Stratum, window_bytes: int) -> pa.Table:
-        """Counts, sizes and share by rank of the responses of a stratum."""
         path, checksum = self._releases.file(version, "item.parquet")
         fixed = {"page_kind": stratum.page_kind, **{name: getattr(stratum, name) for name in stratum.fixed}}
         sql = SHARES.format(conditions=" ".join(f"AND {name} = ${name}" for name in fixed))
@@ -258,7 +243,6 @@ class SiteTables:
         return self._kept(key, lambda cursor: cursor.sql(sql, params=values).to_arrow_table())
 
     def _earlier(self, before: Version | None, stratum: Stratum, window_bytes: int) -> pa.Table:
-        """Shares by host in the release before; none where it does not name its sites."""
         if before is None or not self.has(before) or not self.is_named(before):
             return pa.table({"host": pa.array([], pa.string()), "share": pa.array([], pa.float64())})
         hosts, shares = self.hosts(before), self._shares(before, stratum, window_bytes)
@@ -276,7 +260,6 @@ class SiteTables:
 
     @contextlib.contextmanager
     def _cursor(self, **tables: pa.Table) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection with tables by their names; Problem if a file cannot be read."""
         with contextlib.closing(self._database.cursor()) as cursor:
             for name, table in tables.items():
                 cursor.register(name, table)
@@ -285,7 +268,6 @@ class SiteTables:
 
 
 def _first_flights(own: pa.Table, first_responses: pa.Table) -> dict[int, int | None]:
-    """First flights of the connections of main documents, in bytes, by visit."""
     responses: dict[int, list[FlightResponse]] = defaultdict(list)
     for visit, *values in _rows(first_responses, FlightResponse._fields):
         responses[visit].append(FlightResponse(*values))

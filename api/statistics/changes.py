@@ -37,7 +37,6 @@ FEW_SITES = f"fewer than {LEAST_SITES} sites have such a response in both releas
 NO_RATIO = "a site's value before is 0, of which there is no ratio"
 
 EVERYTHING = Asked()
-"""What is compared by default."""
 
 Kind: Any = Literal[tuple(RESPONSES)]
 Named = Annotated[
@@ -89,7 +88,6 @@ class ChangesAnswer(AnswerModel):
 
 
 def row_of(change: Change) -> ChangeRow:
-    """A change as the answer has it."""
     stated: dict[str, float | str | None]
     if change.change is None:
         stated = {"change": None, "unknown": FEW_SITES if change.sites < LEAST_SITES else NO_RATIO}
@@ -106,7 +104,7 @@ T = TypeVar("T")
 
 
 def read(releases: OpenReleases, version: Version, compute: Callable[[Release], T]) -> T:
-    """What is computed of a release's sites, visits and responses; Problem if it is damaged."""
+    """Compute something of a release's sites, visits and responses; Problem if it is damaged."""
     release = version.readable
     names = ("site.parquet", "visit.parquet", "response.parquet")
     for name in names:
@@ -134,7 +132,6 @@ def compared(
     mss: MssQuery = MSS_FIG1,
     percent: PercentQuery = EVERYTHING.percent,
 ) -> ChangesAnswer:
-    """The changes that the parameters ask for."""
     versions = [shelf.find(name) for name in (first, last)]
     relate(
         request,
@@ -179,7 +176,6 @@ async def read_changes(answer: ComparedDep, wanted: AskedFormat) -> ChangesAnswe
 
 
 def changes_csv(answer: ChangesAnswer) -> Response:
-    """Changes as CSV, with both releases in every row."""
     ends = {
         "from": f"{answer.before.crawl}/v{answer.before.version}",
         "to": f"{answer.after.crawl}/v{answer.after.version}",

@@ -111,7 +111,6 @@ async def read_first_flight(
 
 
 def table(answer: FirstFlightAnswer) -> Response:
-    """The shares as CSV, a row a window, each with what it is of."""
     origin = answer.provenance
     release = {"crawl": origin.crawl, "version": origin.version, "checksum": origin.checksum}
     what = {

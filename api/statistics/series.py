@@ -106,7 +106,6 @@ class SeriesAnswer(AnswerModel):
 
 
 def releases_of(points: Iterable[SeriesPoint]) -> list[str]:
-    """Names of the releases that the points are of, as 2026-11.desktop.local.tcp.web/v1."""
     named = (f"{point.crawl}/v{point.version}" for point in points if point.crawl is not None)
     return list(dict.fromkeys(named))
 
@@ -115,7 +114,6 @@ router = APIRouter(prefix="/v1", tags=["v1"], route_class=Kept)
 
 
 DEFAULT = CrawlName(month="")
-"""The variant that a month alone names."""
 
 
 async def variant(
@@ -125,8 +123,7 @@ async def variant(
     arm: PartQuery = None,
     kind: PartQuery = None,
 ) -> Variant:
-    """The crawls that the parameters choose; of what they leave open, those of the crawl that an answer from
-    one release is of without a crawl."""
+    """The chosen crawls; what is left open is that of the crawl that a single answer is of."""
     asked = {"device": device, "vantage": vantage, "arm": arm, "kind": kind}
     fixed = {name: part for name, part in asked.items() if part not in (None, ANY)}
 
@@ -150,8 +147,7 @@ async def statistics(
     mss: MssQuery = MSS_FIG1,
     percent: PercentsQuery = [50],  # noqa: B006
 ) -> list[Statistic]:
-    """The statistics that the parameters choose: of a share one for each window, of a quantile one for each
-    percentage."""
+    """A share for each window, a quantile for each percentage."""
     if statistic == "quantile":
         return [
             Statistic(name=statistic, iw=iw[0], mss=mss, percent=percentage)
@@ -172,7 +168,7 @@ async def series(
     stratum: Asked,
     measure: str,
 ) -> SeriesAnswer:
-    """The series of the statistics of a measure and stratum over `versions`, the earliest first."""
+    """The series over `versions`, the earliest first."""
     stratum.check(measure)
     if measure not in SIZES and statistics[0].name == "share":
         raise Problem("bad-parameter", f"statistic: no window holds {measure}; take quantile or mean")
@@ -227,14 +223,12 @@ def _unknown(why: str) -> Estimate:
 
 
 GAP = _unknown("there is no release of this month")
-"""The statistic in a month without a release."""
 
 
 async def estimated(
     request: Request, version: Version, statistic: Statistic, measure: str, stratum: Asked
 ) -> Estimate:
-    """The statistic in one release; unknown, with the reason,
-    if the release cannot be read or lacks the stratum."""
+    """The statistic in one release, or why it is unknown."""
     try:
         why = stratum.unknown_in(version)
         if why is not None:
@@ -263,7 +257,7 @@ def _release(request: Request, version: Version) -> dict[str, Any]:
 
 
 def _flags(versions: Iterable[Version]) -> Iterable[Change]:
-    """Flags between the months whose manifest can be read: a damaged month says nothing of changes."""
+    """Flags between months whose manifest can be read."""
     readable = [version for version in versions if version.is_sound]
     for before, after in itertools.pairwise(readable):
         yield from changes(before.readable.manifest, after.readable.manifest)
@@ -309,7 +303,6 @@ async def read_series(
 
 
 def series_csv(answer: SeriesAnswer) -> Response:
-    """A series as CSV."""
     common = {"unit": answer.unit, "quality": answer.quality, "licence": answer.licence}
     return as_csv(
         point.model_dump(exclude={"url"})

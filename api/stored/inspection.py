@@ -17,10 +17,9 @@ from storage.signatures import state as signature_state
 from storage.sums import MANIFEST, SIGNATURE, SUMS, UNSUMMED, broken_sums, sha256, sums_of
 
 FILES = 65_536
-"""Maximum number of files whose checksums are cached."""
 
 CHECKED_AT_ONCE_BYTES = 512 * 1024 * 1024
-"""Maximum number of bytes that one scan reads to compare checksums; the rest is left to later scans."""
+"""Bytes that a scan reads; the rest is left to later ones."""
 
 UNSIGNED = Signature("unsigned")
 
@@ -28,20 +27,17 @@ V = TypeVar("V", bound="Volume")
 
 
 class Sums:
-    """Checksums by path, size, modification times and inode: a changed file is read again."""
+    """Checksums by path, size, times and inode."""
 
     def __init__(self) -> None:
         self._known: Bounded[str] = Bounded(FILES)
 
     def known(self, path: Path) -> str | None:
-        """The checksum of a file if its current state was read before; None otherwise.
-
-        OSError if it is missing.
-        """
+        """A file's checksum if its state was read before; OSError."""
         return self._known.get(_state(path))
 
     def of(self, path: Path) -> str:
-        """The checksum of a file, which is read unless cached; OSError if it cannot be read."""
+        """A file's checksum, read unless cached; OSError."""
         # A file that changes while it is read has another state then, and will be read again.
         return self._known.kept(_state(path), lambda: sha256(path), size=lambda _: 1)
 
@@ -52,11 +48,9 @@ def _state(path: Path) -> tuple[str, int, int, int, int]:
 
 
 class Inspection:
-    """Inspects folders, all within one `with` block per scan;
-    folders unchanged since the last scan are not read again."""
+    """Inspects folders within one `with` block a scan; unchanged ones are not read."""
 
     def __init__(self, sums: Sums, allowed_signers: Path | None) -> None:
-        """Without `allowed_signers` no signature can be good."""
         self._sums = sums
         self._allowed_signers = allowed_signers
         self._before: dict[Path, tuple[object, Volume]] = {}
@@ -73,15 +67,12 @@ class Inspection:
         self._before = self._now if exc_type is None else self._before | self._now
 
     def version(self, release: Release | Damaged | Withdrawn) -> Version:
-        """Inspect one version of a release."""
         return self._once(release.path, lambda: self._version(release))
 
     def report(self, report: ReportVersion) -> Report:
-        """Inspect one version of a year's report, and the notice that withdraws it."""
         return self._once(report.folder, lambda: self._report(report), report.notice)
 
     def erratum(self, folder: Path) -> Notice:
-        """Inspect an erratum of releases."""
         return self._once(folder, lambda: self._erratum(folder))
 
     def _once(self, folder: Path, look: Callable[[], V], *beside: Path) -> V:
@@ -92,7 +83,7 @@ class Inspection:
         return volume  # type: ignore[return-value]  # a folder always holds the same kind of volume
 
     def _state(self, *folders: Path) -> object:
-        """A fingerprint of folders: size, times and inode of each file and of the list of signers."""
+        """A fingerprint: size, times and inode of each file and of the signers' list."""
         paths = [path for folder in folders for path in (folder, *sorted(folder.rglob("*")))]
         if self._allowed_signers is not None:
             paths.append(self._allowed_signers)
@@ -133,7 +124,7 @@ class Inspection:
         return Notice(**self._volume(folder, damage=unusable), number=int(folder.name), erratum=erratum)
 
     def _volume(self, folder: Path, *, is_there: bool = True, damage: str = "") -> dict[str, Any]:
-        """The fields of a Volume; a folder that is not there, or has no readable manifest, has no files."""
+        """A Volume's fields; without a readable manifest, no files."""
         files, difference, is_checked = self._files(folder) if is_there else ({}, "", True)
         signature = self._signature(folder) if is_there else UNSIGNED
         # `firstflight verify` too calls a folder with a bad signature damaged.
@@ -155,10 +146,7 @@ class Inspection:
         return signature_state(folder, self._allowed_signers)
 
     def _files(self, folder: Path) -> tuple[dict[str, str], str, bool]:
-        """Files that may be served with their checksums; what is wrong with them.
-
-        True if all have been compared.
-        """
+        """Files to serve with checksums, what is wrong, and whether all have been compared."""
         unread = []
 
         def checksum(path: Path) -> str | None:

@@ -16,31 +16,28 @@ from schema.crawls import CrawlName
 from schema.vocabulary import METHOD_BREAKS
 
 ANY = "any"
-"""Vantage of a series whose months may be from different vantages."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Variant:
-    """What the crawls of a series have in common: the parts of their names after the month."""
+    """The parts of crawls' names after the month."""
 
     device: str
     vantage: str
-    """A vantage, or ANY."""
     arm: str
     kind: str
 
     @classmethod
     def of(cls, crawl: CrawlName) -> Variant:
-        """The series that a crawl belongs to."""
         return cls(device=crawl.device, vantage=crawl.vantage, arm=crawl.arm, kind=crawl.kind)
 
     def __str__(self) -> str:
         return f"{self.device}.{self.vantage}.{self.arm}.{self.kind}"
 
     def months(self, shelf: Shelf) -> list[Version]:
-        """The newest version of each month's crawl, the earliest month first.
+        """The newest version of each month's crawl, the earliest first.
 
-        Problem if there is none, or if a month has crawls from several vantages and none was chosen.
+        Problem if there is none, or if several vantages have a month and none was chosen.
         """
         newest = [shelf.newest(name) for name, versions in shelf.crawls.items() if self._is_of(versions[0])]
         if not newest:
@@ -72,7 +69,7 @@ def months_between(first: str, last: str) -> list[str]:
 What = Literal["method", "schema", "list", "browser", "vantage"]
 
 SITES_APART = 1.1
-"""Ratio of the numbers of sites of two months from which they are not of the same part of the web.
+"""Ratio of two months' sites from which they are another part of the web.
 
 Ours: opt-outs alone change less.
 """
@@ -96,7 +93,6 @@ class Change:
 
 
 def changes(before: Manifest, after: Manifest) -> list[Change]:
-    """The changes from one release of a series to the next, breaks first."""
     change = partial(Change, month=after.crawl.month, month_before=before.crawl.month)
     possible = [
         _change(change, "method", before.method_version, after.method_version),
@@ -119,7 +115,6 @@ def _change(change: partial[Change], what: What, before: str, after: str) -> Cha
 
 
 def _other_part(change: partial[Change], before: int | None, after: int | None) -> Change | None:
-    """The change from so many sites of a list to another part of it: popular sites are not like others."""
     if not before or not after or max(before, after) < SITES_APART * min(before, after):
         return None
     said = f"Number of sites from the list: {grouped(after)}; {grouped(before)} before."
@@ -127,7 +122,7 @@ def _other_part(change: partial[Change], before: int | None, after: int | None) 
 
 
 def _meaning(what: What, before: str, after: str) -> tuple[bool, str]:
-    """Whether a change is a break, and what it is in words."""
+    """Return whether a change is a break, and its words."""
     if what == "method":
         reasons = " ".join(METHOD_BREAKS.get(after, ()))
         return True, f"Measuring method {after}; {before} before. {reasons}".rstrip()

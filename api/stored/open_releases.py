@@ -38,19 +38,15 @@ from storage.steps import read_steps
 T = TypeVar("T")
 
 LOOKED_AT_EVERY_S = 1.0
-"""Interval at which the folders are scanned again, in seconds: new publications appear without a restart."""
 
 OUT_OF_MEMORY = "Out of Memory Error"
-"""Begin of DuckDB's message where a query takes more than its memory limit."""
 
 KEPT_BYTES = 256 * 1024 * 1024
-"""Maximum size of what is kept in memory of the releases: CDFs, items, samples and tables of sites."""
+"""Most bytes kept of releases: CDFs, items, samples and tables of sites."""
 
 POINTS_KEPT = 4000
-"""Points of thinned CDFs kept for each sample."""
 
 PERCENTS = (5, 10, 25, 50, 75, 90, 95, 99)
-"""Quantiles of a distribution, in percent."""
 
 DISTRIBUTION, ITEM, SITE, VISITS = "distribution.parquet", "item.parquet", "site.parquet", "visit.parquet"
 
@@ -60,12 +56,10 @@ class Points:
     """A thinned CDF: steps of the exact CDF, including the first and the last."""
 
     steps: list[tuple[int, float]]
-    """(size in bytes, share of at most that size)."""
 
     @functools.cached_property
     def json(self) -> str:
-        """The steps as JSON: an answer has thousands of points,
-        which are the same for every window and segment size."""
+        """The steps as JSON: thousands of points, the same for every window and segment size."""
         named = [{"size_bytes": size, "cdf": cdf} for size, cdf in self.steps]
         return json.dumps(named, separators=(",", ":"))
 
@@ -78,7 +72,6 @@ class KeptSample:
     _thinned: Bounded[Points] = dataclasses.field(default_factory=lambda: Bounded(POINTS_KEPT), repr=False)
 
     def points(self, number: int) -> Points:
-        """The CDF thinned to about `number` steps."""
         thinned = self.sample.cdf.thinned
         return self._thinned.kept(
             number, lambda: Points(thinned(number)), size=lambda points: len(points.steps)
@@ -86,8 +79,7 @@ class KeptSample:
 
     @functools.cached_property
     def quantiles(self) -> list[tuple[int, int, int | None, int | None]]:
-        """(percent, size, lower and upper end of its interval, in bytes) for each of PERCENTS; empty if no
-        size is known."""
+        """(percent, size, lower and upper end, in bytes) of PERCENTS."""
         sample = self.sample
         ends: Sequence[tuple[int | None, int | None]] = [(None, None)] * len(PERCENTS)
         if sample.has_intervals:
@@ -100,8 +92,9 @@ class KeptSample:
 
 
 class OpenReleases:
-    """Scans the folders at most once per interval, compares every file with its checksum once, and keeps what
-    was read of recently requested releases, by the checksums of the files that it was read from."""
+    """Scans the folders at most once an interval, compares every file once, and keeps what was read, by
+    checksums.
+    """
 
     def __init__(
         self,
@@ -113,11 +106,11 @@ class OpenReleases:
         prepared: Path | None = None,
         every_s: float = LOOKED_AT_EVERY_S,
     ) -> None:
-        """The folders may be empty or missing; `prepared` is that of the files that are made of each release,
-        without which strata and sites are read more slowly."""
+        """Scan folders that may be missing; without `prepared` files, strata and sites are read more
+        slowly.
+        """
         self.prepared = Prepared(prepared, releases) if prepared else None
         self.opened: Bounded[Any] = Bounded(KEPT_BYTES)
-        """What was read of releases and computed from them, by its kind and the checksums of its files."""
         self._sums = Sums()
         self._inspection = Inspection(self._sums, allowed_signers)
         self._releases = releases
@@ -130,11 +123,9 @@ class OpenReleases:
 
     @property
     def recent(self) -> Shelf | None:
-        """The last shelf, if it is fresh or a scan is running; None otherwise."""
         return self._shelf if self._is_fresh or self._looking.locked() else None
 
     def shelf(self) -> Shelf:
-        """The current shelf; scans the folders unless the last scan is fresh."""
         shelf = self._shelf
         # While one thread scans, the others use the last shelf; they wait only for the very first scan.
         if self._looking.acquire(blocking=shelf is None):
@@ -153,7 +144,7 @@ class OpenReleases:
         return time.monotonic() - self._looked_at < self._every_s
 
     def file(self, volume: Volume, name: str) -> tuple[Path, str]:
-        """A file's path and current checksum; Problem unless the checksum is the one in SHA256SUMS."""
+        """A file's path and checksum; Problem unless it is that of SHA256SUMS."""
         current().check()
         expected = volume.files.get(name)
         if expected is None:
@@ -168,18 +159,17 @@ class OpenReleases:
         return path, checksum
 
     def read_prepared(self, version: Version, read: Callable[[Path], T]) -> T | None:
-        """What `read` finds in the folder of a release's prepared files; None without them."""
         return None if self.prepared is None else self.prepared.read(version, read)
 
     def counts(self, version: Version) -> dict[str, Counts]:
-        """The numbers of items of every measure; Problem if the file is not the published one."""
+        """Items of every measure; Problem if the file is not the published one."""
         path, checksum = self.file(version, DISTRIBUTION)
         with raise_damage(DISTRIBUTION):
             counts: dict[str, Counts] = self.opened.kept((checksum,), lambda: read_counts(path), size=len)
         return counts
 
     async def counts_at_hand(self, version: Version) -> dict[str, Counts]:
-        """The same as `counts`, without another thread if they are in memory."""
+        """`counts`, without another thread if in memory."""
         kept: dict[str, Counts] | None = self._in_memory(version, DISTRIBUTION)
         return await in_turn(self.counts)(version) if kept is None else kept
 
@@ -197,14 +187,13 @@ class OpenReleases:
     def count_by(
         self, version: Version, measure: str, dimension: str, stratum: Stratum
     ) -> dict[str | int, int]:
-        """The number of a stratum's items of known size by the values of a dimension; Problem likewise."""
+        """A stratum's items of known size by the values of a dimension; Problem."""
         self.file(version, ITEM)
         with raise_damage(ITEM, SITE):
             return self._items(version, measure).count_by(dimension, stratum)
 
     def _items(self, version: Version, measure: str) -> Items:
-        """The items of a measure: from its prepared files, or from the release's table, which takes far
-        longer."""
+        """A measure's items: from prepared files, or from the table, which takes far longer."""
         path, checksum = self.file(version, ITEM)
         prepared = self.read_prepared(version, lambda folder: Items.load(folder / ITEMS / measure))
         items: Items = prepared or self.opened.kept(
@@ -215,20 +204,18 @@ class OpenReleases:
         return items
 
     async def sample_at_hand(self, version: Version, measure: str, stratum: Stratum) -> KeptSample:
-        """The same as `sample`, without another thread if it is in memory."""
+        """`sample`, without another thread if in memory."""
         kept: KeptSample | None = self._in_memory(version, ITEM, measure, stratum)
         return await in_turn(self.sample)(version, measure, stratum) if kept is None else kept
 
     def _in_memory(self, version: Version, name: str, *key: Hashable) -> Any:  # noqa: ANN401  # what was kept
-        """What is in memory of a release whose files have been checked; None if nothing is."""
+        """What is in memory of a checked release."""
         checksum = version.readable.manifest.files.get(name, "")
         return self.opened.get((checksum, *key)) if version.is_checked else None
 
     def observed(self, version: Version) -> str:
-        """The first and the last day (UTC) on which visits of a release began, as 2026-11-02/2026-11-05,
-        or the one day.
-
-        Without the table `visit`, or without a visit in it, it is the month of the crawl.
+        """First and last day (UTC) of visits, as 2026-11-02/2026-11-05, or the one day; without visits the
+        month.
         """
         if VISITS not in version.files:
             return version.crawl.month
@@ -242,7 +229,6 @@ class OpenReleases:
         return "/".join(days)
 
     def _sites(self, version: Version) -> pa.Table:
-        """The names of a release's sites by rank; Problem if their file is not the published one."""
         self.file(version, SITE)
         named: pa.Table = self.opened.kept(
             (version.checksum, SITE), lambda: sites_of(version.readable), size=lambda named: named.nbytes
@@ -250,7 +236,7 @@ class OpenReleases:
         return named
 
     def _look_again(self, last: Shelf | None) -> Shelf:
-        """A new scan; the last shelf where no descriptor is left for one."""
+        """A new scan; the last shelf without descriptors for one."""
         try:
             return self._look()
         except (Exhausted, OSError) as exc:
@@ -281,7 +267,7 @@ class OpenReleases:
 
 @contextlib.contextmanager
 def raise_damage(*names: str) -> Iterator[None]:
-    """Within the block, tables of a release that cannot be read are a Problem; `names` are their files.
+    """Turn unreadable tables into a Problem; `names` are their files.
 
     Stopped where the computation was, and the query with it, or took too much memory.
     """

@@ -41,22 +41,20 @@ T = TypeVar("T")
 LOG = logging.getLogger(__name__)
 
 ITEMS, SITES = "items", "sites"
-"""Folders of a prepared release: of items, with a folder for each measure, and of rows by visit."""
+"""Items, with a folder for each measure, and rows by visit."""
 
 LOOKED_AT_EVERY_S = 10.0
-"""Interval at which the releases are looked at for new ones, in seconds;
-1 s while some are not compared yet."""
+"""Seconds; 1 s while some are not compared yet."""
 
 MOST_ITEMS = 16_000_000
-"""Maximum number of items of a release that are prepared:
-reading those of a measure takes some 65 bytes each, 1 GB in all."""
+"""Reading a measure's items takes some 65 bytes each, 1 GB in all."""
 
 LOW_PRIORITY = 10
 """nice(2): a tenth of the processor where answers want all of it."""
 
 
 BATCH_ROWS = 4_096
-"""Rows of a batch of the files, which is read whole to find one of them."""
+"""Read whole to find one row."""
 
 HOSTS = "hosts.arrow"
 
@@ -64,7 +62,6 @@ DOCUMENT = (
     *("host", "protocol", "first_flight_bytes"),
     *("initial_window_segments", "initial_window_most_segments", "initial_window_unknown"),
 )
-"""Columns of the connection of a main document."""
 
 SITE_COLUMNS = {
     "visit": (
@@ -75,10 +72,8 @@ SITE_COLUMNS = {
     "connection": tuple(dict.fromkeys((*FlightConnection._fields, *DOCUMENT, "response_count"))),
     "response": (*FlightResponse._fields, "connection_id"),
 }
-"""Columns that the history of a site takes of each table."""
 
 KEYS = {"visit": "id", "connection": "visit_id", "response": "visit_id"}
-"""Column of the visit, by which each table is sorted."""
 
 
 class Prepared:
@@ -86,8 +81,7 @@ class Prepared:
     is read from its Parquet by others."""
 
     def __init__(self, folder: Path, releases: Path) -> None:
-        """Files in `folder` of the releases in the folder `releases`;
-        nothing is there until `add` says so."""
+        """Files of releases; nothing is there until `add` says so."""
         self.folder = folder
         # Services of other releases may have the same cache folder.
         self._owner = hashlib.sha256(str(releases.absolute()).encode()).hexdigest()[:8]
@@ -95,20 +89,17 @@ class Prepared:
         self._there: set[str] = set()
 
     def path_of(self, version: Version) -> Path:
-        """The folder of a release, which may not be there."""
         return self.folder / f"{self._owner}-{version.checksum}-{self._code}"
 
     def has(self, version: Version) -> bool:
-        """Return whether the files of a release are there, whole and compared with their checksums."""
+        """Return whether a release's files are whole and compared."""
         return self.path_of(version).name in self._there
 
     def add(self, version: Version) -> None:
-        """Read the files of a release from now on: they are whole."""
         self._there.add(self.path_of(version).name)
 
     def remove_all_but(self, versions: Iterable[Version]) -> None:
-        """Remove the files of this folder's other releases and of other code:
-        what was withdrawn is not kept."""
+        """Remove other releases and other code: what was withdrawn is not kept."""
         names = {self.path_of(version).name for version in versions}
         self._there &= names
         for path in self.folder.glob(f"{self._owner}-*"):
@@ -116,10 +107,7 @@ class Prepared:
                 shutil.rmtree(path, ignore_errors=True)
 
     def read(self, version: Version, read: Callable[[Path], T]) -> T | None:
-        """What `read` finds in the folder of a release.
-
-        None if it is not there, or was removed or damaged.
-        """
+        """What `read` finds; None if the folder is missing, removed or damaged."""
         if not self.has(version):
             return None
         try:
@@ -133,7 +121,6 @@ class Prepared:
 
 
 async def keep_prepared(prepared: Prepared, look: Callable[[], Shelf]) -> None:
-    """Prepare the releases that `look` finds as they come, until cancelled."""
     refused: set[str] = set()
     while True:
         try:
@@ -148,10 +135,7 @@ async def keep_prepared(prepared: Prepared, look: Callable[[], Shelf]) -> None:
 
 
 async def _prepare_the_next(prepared: Prepared, sound: Sequence[Version], refused: set[str]) -> None:
-    """Prepare a release that is not prepared yet, or wait if there is none.
-
-    `refused` are checksums of those that failed.
-    """
+    """Prepare the next release, or wait; `refused` failed before."""
     following = next(
         (
             version
@@ -172,8 +156,7 @@ async def _prepare_the_next(prepared: Prepared, sound: Sequence[Version], refuse
 
 
 async def _prepare(prepared: Prepared, version: Version) -> str | None:
-    """Prepare a release in a process of its own, which takes memory and time from no answer;
-    the complaint if it fails."""
+    """Prepare a release in a process of its own; the complaint if it fails."""
     folder = prepared.path_of(version)
     call = (sys.executable, "-m", "api.stored.prepared", str(version.path), str(folder))
     try:
@@ -197,10 +180,9 @@ async def _prepare(prepared: Prepared, version: Version) -> str | None:
 
 
 def prepare(release: Path, folder: Path) -> None:
-    """Make the prepared files of a release in `folder`, unless they are there and whole.
+    """Make a release's files in `folder`, unless they are whole.
 
-    A release with too many items is prepared without them. Raises OSError, ArrowException, KeyError or
-    ReleaseError if the release's files cannot be read or the folder cannot be written.
+    Too many items are left out. OSError, ArrowException, KeyError or ReleaseError.
     """
     if folder.exists():
         if not broken_sums(folder):
@@ -219,7 +201,6 @@ def prepare(release: Path, folder: Path) -> None:
 
 
 def write_site_rows(folder: Path, into: Path) -> None:
-    """Write the rows of a release's folder to files in the folder `into`; OSError or ArrowException."""
     options = pa.ipc.IpcWriteOptions(compression="lz4")
     for table, key in KEYS.items():
         declared = released_schema(table, "web")
@@ -242,14 +223,13 @@ def write_site_rows(folder: Path, into: Path) -> None:
 
 
 def visits_of(folder: Path, host: str) -> list[int]:
-    """Numbers of the visits to a site; OSError or ArrowException."""
     with pa.memory_map(str(folder / HOSTS)) as file, pa.ipc.open_file(file) as reader:
         hosts = reader.read_all()
         return hosts.filter(pc.equal(hosts["host"], host))["id"].to_pylist()  # type: ignore[no-any-return]
 
 
 def rows_of(folder: Path, table: str, visit: int) -> list[dict[str, Any]]:
-    """SITE_COLUMNS of the rows of a visit; OSError, ValueError or ArrowException."""
+    """SITE_COLUMNS of a visit's rows; OSError, ValueError or ArrowException."""
     first_visits = np.load(folder / f"{table}.npy", mmap_mode="r")
     # A visit's rows may begin within the batch before the first that begins with it.
     begin = max(0, int(np.searchsorted(first_visits, visit, "left")) - 1)
@@ -262,7 +242,6 @@ def rows_of(folder: Path, table: str, visit: int) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Prepare the release that the arguments name, at a low priority."""
     os.nice(LOW_PRIORITY)
     release, folder = sys.argv[1:]
     prepare(Path(release), Path(folder))

@@ -21,7 +21,6 @@ from storage.signatures import Signature
 from storage.steps import Step
 
 NAMED = re.compile(r"(?P<crawl>.*)/v(?P<version>[1-9][0-9]{0,3})")
-"""The name of a version of a release."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,23 +29,20 @@ class Volume:
 
     path: Path
     checksum: str
-    """SHA-256 of SHA256SUMS, which identifies the whole folder; empty if it is missing or cannot be used."""
+    """SHA-256 of SHA256SUMS, which identifies the folder."""
     files: dict[str, str]
-    """SHA-256 by name of every file that may be served, from SHA256SUMS."""
     signature: Signature
     damage: str
-    """What is wrong with it, in one line that reveals nothing about the machine; empty if nothing is."""
+    """In a line that reveals nothing about the machine."""
     is_checked: bool
-    """True if every file has been compared with its checksum."""
 
     @property
     def signed_by(self) -> str | None:
-        """Name of the signer; None unless the signature is good."""
         return self.signature.detail if self.signature.kind == "good" else None
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """Everything that answers say about it; not its location."""
+        """What answers say about it; not its location."""
         return (
             self.checksum,
             sorted(self.files.items()),
@@ -64,23 +60,19 @@ class Version(Volume):
     crawl: CrawlName
     version: int
     release: Release | None
-    """None if the manifest cannot be read or the version was withdrawn."""
     withdrawal: Withdrawal | None = None
-    """None unless the version was withdrawn."""
 
     @property
     def key(self) -> dict[str, Any]:
-        """The parameters of addresses that name it."""
         return {"crawl": str(self.crawl), "version": self.version}
 
     @property
     def name(self) -> str:
-        """The crawl and the version, as 2026-11.desktop.local.tcp.web/v1."""
+        """As 2026-11.desktop.local.tcp.web/v1."""
         return f"{self.crawl}/v{self.version}"
 
     @property
     def is_sound(self) -> bool:
-        """True if it was not withdrawn and nothing is known to be wrong with it."""
         return not self.damage and self.withdrawal is None
 
     @property
@@ -100,18 +92,15 @@ class Report(Volume):
     """One version of a year's report."""
 
     year: str
-    """The year's name in addresses: 2026, or 2026-edition."""
     of_year: int
     is_edition: bool
-    """True of the edition that a repository keeps, beside the folder's own report."""
+    """Of a repository, beside the folder's own report."""
     version: int
     publication: Publication
     withdrawal: Withdrawal | None
-    """None unless the version was withdrawn."""
 
     @property
     def key(self) -> dict[str, Any]:
-        """The parameters of addresses that name it."""
         return {"year": self.year, "version": self.version}
 
 
@@ -125,7 +114,6 @@ class Notice(Volume):
 
     @property
     def readable(self) -> Erratum | None:
-        """The erratum; None if it is damaged."""
         return None if self.damage else self.erratum
 
 
@@ -134,20 +122,16 @@ class Shelf:
     """Releases, reports and the progress of crawls, as one scan of the folders found them."""
 
     versions: tuple[Version, ...]
-    """Ordered by month, the newest first; then by name; then by version, the highest first."""
+    """The newest month first; then by name; then the highest version."""
     reports: tuple[Report, ...]
-    """Every version of every year's report: the latest year first, in it the folder's own before the edition,
-    and the highest version first."""
+    """The latest year first, the folder's own before the edition, the highest version first."""
     progress: tuple[Progress, ...]
-    """Of every crawl that reported any, sealed ones included, by name."""
     errata: tuple[Notice, ...] = ()
-    """Errata of releases, the highest number first."""
     steps: tuple[Step, ...] = ()
-    """Of the demo that fills the folder; none unless it runs."""
 
     @functools.cached_property
     def content_hash(self) -> str:
-        """A hash of the releases and reports: shelves of the same hash serve the same bytes."""
+        """Shelves of the same hash serve the same bytes."""
         versions = [
             (str(version.crawl), version.version, version.withdrawal, *version.facts)
             for version in self.versions
@@ -160,33 +144,28 @@ class Shelf:
 
     @functools.cached_property
     def moment(self) -> str:
-        """A hash of the progress of crawls and of a demo."""
         return hashlib.sha256(repr((self.progress, self.steps)).encode()).hexdigest()
 
     @property
     def damaged(self) -> dict[str, int]:
-        """Folders that differ from their checksums, by their kind."""
         kinds = {"release": self.versions, "report": self.reports, "erratum": self.errata}
         return {kind: sum(bool(volume.damage) for volume in volumes) for kind, volumes in kinds.items()}
 
     @functools.cached_property
     def under_way(self) -> tuple[Progress, ...]:
-        """The crawls that are not sealed."""
         return tuple(crawl for crawl in self.progress if crawl.sealed_at is None)
 
     @functools.cached_property
     def crawls(self) -> dict[str, list[Version]]:
-        """Versions by name of their crawl, in the order of `versions`."""
         by_crawl: dict[str, list[Version]] = {}
         for version in self.versions:
             by_crawl.setdefault(str(version.crawl), []).append(version)
         return by_crawl
 
     def whole_name(self, crawl: str) -> str:
-        """The whole name of the released crawl that `crawl` means; `crawl` itself if it means none.
+        """The whole name of the crawl that `crawl` means, or itself.
 
-        A short name means the crawl whose other parts are the defaults; without one, the only crawl whose
-        name begins so.
+        A short name means the crawl whose other parts are the defaults, or the only one that begins so.
         """
         try:
             whole = str(CrawlName.from_text(crawl))
@@ -201,7 +180,7 @@ class Shelf:
         return sorted(name for name, versions in self.crawls.items() if versions[0].crawl.is_named(crawl))
 
     def matching(self, crawl: str) -> list[Version]:
-        """Every version of the crawl that the name means, the highest first; Problem if there is none."""
+        """Every version of a crawl, the highest first; Problem."""
         whole = self.whole_name(crawl)
         if whole in self.crawls:
             return self.crawls[whole]
@@ -214,19 +193,18 @@ class Shelf:
         raise Problem("no-such-crawl", f"no release of crawl {crawl!r}; {offered}", crawls=others)
 
     def newest(self, crawl: str) -> Version:
-        """The newest version that was not withdrawn; a damaged one is not replaced by an older one."""
+        """The newest version in force; a damaged one is not replaced by an older one."""
         return in_force(self.matching(crawl))
 
     @functools.cached_property
     def newest_sound(self) -> list[Version]:
-        """The newest version of each crawl, where that is sound, in the order of `versions`."""
         return [newest for newest in map(self.newest, self.crawls) if newest.is_sound]
 
     def version(self, crawl: str, number: int) -> Version:
-        """One version of the crawl of that name.
+        """One version of a crawl.
 
-        With a version a short name means the crawl whose other parts are the defaults, and no other, so that
-        a crawl released later does not change what an address means; Problem if it could.
+        With a version a short name means the crawl of the defaults, and no other, so that a later crawl
+        does not change an address; Problem if it could.
         """
         versions = self.matching(crawl)
         whole = str(versions[0].crawl)
@@ -240,11 +218,10 @@ class Shelf:
         raise Problem("no-such-crawl", f"the release of {crawl!r} has no version {number}")
 
     def find(self, name: str) -> Version:
-        """The version that a name means, with /v1 behind the crawl or without: then the newest."""
+        """The version of a name, with /v1 or else the newest."""
         return self.named(name) if NAMED.fullmatch(name) else self.newest(name)
 
     def named(self, name: str) -> Version:
-        """The version of a name such as 2026-11.desktop.local.tcp.web/v1."""
         match = NAMED.fullmatch(name)
         if match is None:
             raise Problem(
@@ -254,10 +231,7 @@ class Shelf:
         return self.version(match["crawl"], int(match["version"]))
 
     def only(self, names: Sequence[str]) -> Shelf:
-        """The shelf with the named versions of releases alone.
-
-        Problem if one is not there, or if two are of one crawl.
-        """
+        """The shelf with these versions alone; Problem without one, or with two of a crawl."""
         chosen = {version.name for version in map(self.named, names)}
         versions = tuple(version for version in self.versions if version.name in chosen)
         if len({str(version.crawl) for version in versions}) < len(versions):
@@ -266,46 +240,41 @@ class Shelf:
 
     @functools.cached_property
     def replaced(self) -> dict[int, int]:
-        """Numbers of the errata that a later one stands in for, and the number of that later one."""
+        """Later errata by the ones that they stand in for."""
         errata = [notice.readable for notice in self.errata]
         return {
             erratum.replaces: erratum.number for erratum in errata if erratum and erratum.replaces is not None
         }
 
     def errata_of(self, crawl: str, version: int) -> list[Erratum]:
-        """Readable errata about one version of the crawl of that whole name, the newest first;
-        replaced ones are left out."""
+        """Readable errata about a version, the newest first, without replaced ones."""
         errata = [notice.readable for notice in self.errata if notice.number not in self.replaced]
         return [erratum for erratum in errata if erratum is not None and erratum.is_about(crawl, version)]
 
     @functools.cached_property
     def years(self) -> dict[str, list[Report]]:
-        """Versions of reports by year, in the order of `reports`."""
         by_year: dict[str, list[Report]] = {}
         for report in self.reports:
             by_year.setdefault(report.year, []).append(report)
         return by_year
 
     def report_versions(self, year: str) -> list[Report]:
-        """Every version of a year's report, the highest first; Problem if there is none."""
+        """A year's versions, the highest first; Problem."""
         if year not in self.years:
             raise Problem("no-such-report", f"no report of {year}; /v1/reports lists what there is")
         return self.years[year]
 
     def report(self, year: str) -> Report:
-        """The newest version of a year's report that was not withdrawn;
-        the newest at all if every version was.
+        """A year's newest version in force, else the newest at all.
 
         A damaged version is not replaced by an older one.
         """
         return in_force(self.report_versions(year))
 
     def status(self, report: Report) -> VersionStatus:
-        """The status of a version of a report among the versions of its year."""
         return status_of(report.withdrawal, is_newest=report == self.report(report.year))
 
     def report_version(self, year: str, number: int) -> Report:
-        """One version of a year's report."""
         versions = self.report_versions(year)
         for version in versions:
             if version.version == number:
@@ -322,15 +291,13 @@ V = TypeVar("V", Version, Report)
 
 
 def in_force(versions: Sequence[V]) -> V:
-    """The first of `versions`, the highest first, that was not withdrawn; the highest if every one was."""
+    """The highest version in force, else the highest."""
     return next((version for version in versions if version.withdrawal is None), versions[0])
 
 
 def page(versions: Sequence[Version], *, after: str | None, limit: int) -> tuple[list[Version], str | None]:
-    """At most `limit` sound versions of those behind the one named `after`,
-    and the name of the last of them if more follow.
-
-    Problem if `versions` have none of that name.
+    """At most `limit` sound versions behind the one named `after`, and the last one's name if more follow;
+    Problem.
     """
     names = [version.name for version in versions]
     if after is not None and after not in names:
