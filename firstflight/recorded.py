@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from firstflight.settings import Settings
-from recordings.errors import RecordingError
+from recordings.exchange import RecordingError
 from recordings.pages.sets import AUGUST_2025, SETS, read_set
 from recordings.release import Content, File, group_by_month
 from releases.build import Built, name_in

@@ -328,10 +328,6 @@ def is_browsers(request_id: str) -> bool:
     return "." not in request_id
 
 
-def is_main_script(event: RequestSent, kind: str) -> bool:
-    return kind == "script" and event.loader_id == "" and is_browsers(event.request_id)
-
-
 def is_believable(time_s: float, now: datetime.datetime) -> bool:
     first = datetime.datetime(FIRST_YEAR, 1, 1, tzinfo=datetime.UTC)
     return first.timestamp() <= time_s <= (now + datetime.timedelta(days=1)).timestamp()

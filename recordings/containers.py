@@ -2,7 +2,7 @@
 a zip such as Playwright's, or none."""
 
 from crawler import containers
-from recordings.errors import RecordingError
+from recordings.exchange import RecordingError
 
 MOST_BYTES = 128 * 1024 * 1024
 """Most bytes of a recording after decompression: its memory is some twenty times as much at worst."""

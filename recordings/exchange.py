@@ -14,6 +14,12 @@ import idna
 from crawler.sites.lists import to_ascii
 from recordings.sizes import ResponseSizes
 
+
+class RecordingError(Exception):
+    """A file or folder holds no recording that can be read; the message says what is wrong,
+    and what to do."""
+
+
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 """Redirect statuses (Fetch standard); a browser shows every other 3xx as a document."""
 

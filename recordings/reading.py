@@ -20,8 +20,7 @@ import msgspec
 
 from recordings import cdp, har
 from recordings.containers import unpack
-from recordings.errors import RecordingError
-from recordings.exchange import HTTP, Recording
+from recordings.exchange import HTTP, Recording, RecordingError
 from recordings.page import PageLoad, document_of, find_page_load
 
 MOST_EXCHANGES = 20_000

@@ -1,4 +1,4 @@
-"""Writes files and folders whole or not at all, and removes what killed processes left half-made."""
+"""Writes files and folders whole or not at all, keeps temporary ones, and removes what was left half-made."""
 
 import contextlib
 import errno
@@ -174,3 +174,25 @@ def _remove(stage: Path) -> None:
         shutil.rmtree(stage, ignore_errors=True)
     else:
         stage.unlink(missing_ok=True)
+
+
+SCRATCH = ".firstflight-scratch-"
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Provide a folder for everything temporary of this process (tempfile.tempdir) and of its children
+    (TMPDIR, which Playwright's driver reads).
+
+    It is removed after the block, or at the latest when another process makes its own.
+    """
+    with locked_folder(Path(tempfile.gettempdir()), prefix=SCRATCH) as folder:
+        before = os.environ.get("TMPDIR")
+        tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
+        try:
+            yield folder
+        finally:
+            tempfile.tempdir = None
+            os.environ.pop("TMPDIR")
+            if before is not None:
+                os.environ["TMPDIR"] = before

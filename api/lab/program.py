@@ -31,7 +31,7 @@ from api.lab.page_replay import (
     PageReplay,
     PageResponse,
 )
-from recordings.errors import RecordingError
+from recordings.exchange import RecordingError
 from recordings.reading import HAR, find_load, read_content
 from releases.catalogue import Release, read_release
 from replay.errors import ReplayError

@@ -34,7 +34,6 @@ from replay.backcast.published import SERVICES
 from replay.backcast.services import sizes
 
 ASKED = Asked(mss=MSS_FIG1)
-RECORDED_WINDOWS = ASKED.windows
 
 SERVICE_NAMES = {"search": "web search", "maps": "Maps", "photos": "Photos and Blogger"}
 

@@ -15,7 +15,7 @@ import msgspec
 from crawler.netlog.assembler import EVENTS
 from crawler.netlog.event import Event
 from crawler.netlog.params import PARAMS, NoParams
-from recordings.errors import RecordingError
+from recordings.exchange import RecordingError
 from recordings.reading import FORMS, NETLOG, form_of, parse
 
 EVERYTHING = "Everything"

@@ -16,7 +16,7 @@ from crawler.capture.connections import CapturedConnection, CapturedConnections
 from crawler.capture.packets import SYN, TCP, Packet, pack_end, parse_packet
 from crawler.netlog.exchange import Transport
 from recordings.containers import unpack
-from recordings.errors import RecordingError
+from recordings.exchange import RecordingError
 
 MOST_BYTES = 1024 * 1024 * 1024
 """Most bytes of a capture after decompression."""

@@ -16,8 +16,7 @@ from crawler.netlog.exchange import Exchange, Transport
 from crawler.visit.rows import FIRST_FLIGHT_COLUMNS
 from crawler.visit.rows import make_rows as crawled_rows
 from recordings.containers import unpack
-from recordings.errors import RecordingError
-from recordings.exchange import host_name
+from recordings.exchange import RecordingError, host_name
 from recordings.netlog.log import MOST_BYTES, UNREADABLE, NetLog, read_netlog
 from recordings.netlog.packets import Captured, read_captures
 from recordings.netlog.pages import NetLogPage, NetLogTraffic, read_traffic

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recordings.errors import RecordingError
+from recordings.exchange import RecordingError
 from recordings.release import Content, Source, checksum
 from releases.catalogue import Manifest
 from schema.recorded import RECORDED, notes_of, released_schema

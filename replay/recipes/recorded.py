@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from recordings.errors import RecordingError
-from recordings.exchange import RecordedExchange
+from recordings.exchange import RecordedExchange, RecordingError
 from recordings.page import PageLoad
 from recordings.reading import read_file
 from recordings.rows import first_moment_us, page_rows

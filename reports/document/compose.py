@@ -1,16 +1,21 @@
-"""Composes the content of report.json from the inputs of a report."""
+"""Composes the content of report.json from the inputs of a report: its parts, why it is illustrative, and the
+commands that rebuild it."""
 
 import dataclasses
+import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import pyarrow.parquet as pq
 
-from recordings.pages.sets import recorder_of
+from recordings.pages.sets import AUGUST_2025, SETS, recorder_of
 from releases.catalogue import Release, ReleaseFacts
 from releases.citation.forms import cite
 from releases.citation.work import NotCitable, cite_report
+from releases.formatting import apart, grouped, quantity
 from releases.slow_start import WINDOWS
+from replay.networks.profiles import MOST_MONTHS, is_stale
 from replay.runs.policy import AT_ONCE
 from replay.runs.replay_folder import is_dirty
 from reports.answer import answer_of, fits_number
@@ -27,18 +32,18 @@ from reports.content import (
     round_floats,
 )
 from reports.document.all_sections import fuller, sections_of
-from reports.document.illustrative import illustrative_because, illustrative_mark, limits_sentence
 from reports.document.method import LIMITS, glossary_of, method_of
-from reports.document.rebuilding import publishing_options, rebuild_commands, replay_command
 from reports.forms.typesetting import in_type
 from reports.inputs.replays import Replay
 from reports.inputs.report_inputs import ReportInputs
 from reports.sections.servers import servers_section
 from reports.sections.sizes.counts import size_section
 from schema.authors import MAINTAINERS
+from schema.crawls import CrawlName
+from schema.recorded import is_recorded
 from storage.report_versions import Publication
 from verdict.judgement import Reason
-from verdict.replay_file import DEFAULTS
+from verdict.replay_file import DEFAULTS, command_of
 from verdict.rule import RULE
 from verdict.verdict import Verdict
 from verdict.verdict_file import to_data
@@ -257,3 +262,93 @@ def _condense(provenance: Mapping[str, Any]) -> dict[str, Any]:
 
 def _keep_differing(conditions: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in conditions.items() if name not in first or value != first[name]}
+
+
+def illustrative_because(inputs: ReportInputs) -> list[str]:
+    crawl = inputs.release.manifest.crawl
+    because = []
+    if is_bundled(inputs):
+        because.append("the crawl is of the bundled local web, not of live sites")
+    populations = inputs.replay.populations if inputs.replay else ()
+    old = [population["id"] for population in populations if is_stale(population["measured"], crawl.month)]
+    if old:
+        because.append(f"the network populations {', '.join(old)} are more than {MOST_MONTHS} months old")
+    return because
+
+
+def is_bundled(inputs: ReportInputs) -> bool:
+    kind = inputs.release.manifest.crawl.kind
+    return kind != "web" and not is_recorded(kind)
+
+
+def illustrative_mark(inputs: ReportInputs) -> str:
+    """Return what stands before an illustrative answer."""
+    if is_bundled(inputs):
+        return "By the bundled pages, illustrative"
+    return "Illustrative" if illustrative_because(inputs) else ""
+
+
+def limits_sentence(recording: RecordedFacts, *, vantage: str) -> str:
+    source, day = re.split("[,;] ", recording["source"])[0], recording["recorded"].partition(",")[0]
+    when = f"from {day}" if " to " in day else f"on one day, {day},"
+    whence = "through a VPN" if "vpn" in vantage.split("-") else f"from the vantage {vantage}"
+    share = recording["inferred"]["connections"]["share"]
+    rebuilt = f"; connections are rebuilt for {quantity(100 * share, '%')} of the requests" if share else ""
+    if "protocols" in recording["inferred"]:
+        rebuilt = "; protocols and connections, which a proxy hid, are assigned"
+    return (
+        f"Recorded pages, not the live web: {grouped(recording['pages'])} from {apart(source)}, loaded "
+        f"{when} by somebody else\u2019s browser {whence}{rebuilt}."
+    )
+
+
+def rebuild_commands(inputs: ReportInputs) -> list[str]:
+    """Return the commands that make or verify the release, repeat the back-cast, replay and build.
+
+    `publishing_options` gives what the last needs for a version.
+    """
+    name, replay = inputs.release.manifest.crawl, inputs.replay
+    commands = [f"firstflight verify --offline release {name}"]
+    if is_recorded(name.kind):
+        commands.insert(0, _import_command(inputs.release))
+        commands[1:1] = [_import_command(year) for year in inputs.other_years]
+    if inputs.back_cast.content:
+        commands.append(f"firstflight replay backcast --seeds {inputs.back_cast.content['seeds']}")
+    if replay is not None:
+        commands.append(replay_command(name, replay.provenance.get("asked", {"until": "all"})))
+        commands += [
+            command_of(other.provenance.get("asked", {}), pages=other.crawl) for other in replay.confirming
+        ]
+    without = "" if replay else " --without-replay"
+    return [*commands, f"firstflight report build --year {inputs.year} --crawl {name}{without}"]
+
+
+def replay_command(crawl: CrawlName, asked: Mapping[str, Any]) -> str:
+    pages = "recorded" if is_recorded(crawl.kind) else str(crawl)
+    return command_of({name: value for name, value in asked.items() if name != "pages"}, pages=pages)
+
+
+def publishing_options(publication: Publication) -> str:
+    """Return the options of `firstflight report build` for one version of a report.
+
+    >>> publishing_options(Publication(version=2, date="2027-01-15", reason="a site was withdrawn", corrects="shares"))
+    " --version 2 --reason 'a site was withdrawn' --corrects shares --date 2027-01-15"
+    """  # noqa: E501
+    options = {
+        "version": publication.version if publication.version > 1 else None,
+        "reason": publication.reason,
+        "corrects": publication.corrects,
+        "date": publication.date,
+    }
+    return "".join(f" --{name} {shlex.quote(str(value))}" for name, value in options.items() if value)
+
+
+def _import_command(release: Release) -> str:
+    """Return the command that makes a recorded release; FOLDER stands for pages that do not come with the
+    code.
+    """
+    manifest = release.manifest
+    named = manifest.list_id if manifest.list_id in SETS else "FOLDER"
+    folder = "" if named == AUGUST_2025 else f" {named}"
+    version = f" --version {manifest.version}" if manifest.version > 1 else ""
+    return f"firstflight import pages{folder}{version}"

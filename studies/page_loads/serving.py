@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from localweb import recipes
-from localweb.deployment import Deployed
 from localweb.modes import Mode
 from localweb.recipes import Page
-from localweb.server import LocalWeb
+from localweb.server import Deployed, LocalWeb
 from localweb.serving.handler import ServedSite
 from localweb.serving.listener import TcpListener
 from storage.staging import write_whole

@@ -10,7 +10,7 @@ from recordings.pages.sets import AUGUST_2025, SETS, read_source
 from replay.runs.policy import Policy
 from reports.answer import Answer, KeyNumber, answer_of
 from reports.content import RecordedFacts
-from reports.document.illustrative import limits_sentence
+from reports.document.compose import limits_sentence
 from tests.verdict.made_up import FAR, PACED, TEN, noisy
 from verdict.evidence import Evidence
 from verdict.judgement import Kind, Look

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recordings.errors import RecordingError
+from recordings.exchange import RecordingError
 from recordings.reading import CDP, HAR, read_file
 from recordings.rows import page_rows
 

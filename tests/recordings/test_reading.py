@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from recordings import containers, reading
-from recordings.errors import RecordingError
-from recordings.exchange import Times
+from recordings.exchange import RecordingError, Times
 from recordings.reading import CDP, HAR, read_file
 from tests.factories.made_up_recording import DOCUMENT, STYLE
 

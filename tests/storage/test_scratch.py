@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from storage.scratch import scratch_folder
+from storage.staging import scratch_folder
 
 HOLD = """
 import os, sys, time
-from storage.scratch import scratch_folder
+from storage.staging import scratch_folder
 with scratch_folder() as folder:
     (folder / "left").mkdir()
     print(folder, flush=True)
@@ -73,6 +73,6 @@ def test_a_link_with_its_name_is_not_followed(above: Path, tmp_path_factory: pyt
 
 
 def test_a_fifo_with_its_name_is_not_waited_for(above: Path) -> None:
-    code = "from storage.scratch import scratch_folder\nwith scratch_folder(): pass"
+    code = "from storage.staging import scratch_folder\nwith scratch_folder(): pass"
     os.mkfifo(above / ".firstflight-scratch-x")
     subprocess.run([sys.executable, "-c", code], check=True, timeout=30)

@@ -25,7 +25,7 @@ from firstflight.settings import Settings
 from schema.crawls import name_of
 from schema.tables import Crawl
 from storage.crawls import find_crawl
-from storage.scratch import scratch_folder
+from storage.staging import scratch_folder
 
 
 @click.command()

@@ -14,7 +14,7 @@ from firstflight.commands.release import describe_imported, imported_facts
 from firstflight.errors import one_line
 from firstflight.recorded import import_files, read_files
 from firstflight.settings import Settings
-from recordings.errors import RecordingError
+from recordings.exchange import RecordingError
 from recordings.netlog.release import content_of as content_of_logs
 from recordings.netlog.release import read_file as read_log
 from recordings.page import describe_left_out

@@ -11,7 +11,7 @@ from firstflight.commands.release import describe_imported, imported_facts
 from firstflight.errors import one_line
 from firstflight.recorded import import_once, import_pages
 from firstflight.settings import Settings
-from recordings.errors import RecordingError
+from recordings.exchange import RecordingError
 from recordings.pages.sets import AUGUST_2025, SETS
 from releases.build import Built
 from releases.catalogue import ReleaseError

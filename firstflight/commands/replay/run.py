@@ -17,7 +17,7 @@ from firstflight.commands.replay.sources import ReplaySource, find_source, leave
 from firstflight.commit import code_commit
 from firstflight.errors import GO_ON, Stopped, one_line
 from firstflight.settings import Settings
-from recordings.errors import RecordingError
+from recordings.exchange import RecordingError
 from recordings.page import describe_left_out
 from releases.catalogue import ReleaseError
 from replay.errors import ReplayError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recordings.errors import RecordingError
+from recordings.exchange import RecordingError
 from recordings.netlog.release import NetLogFile, content_of, read_file
 from recordings.release import group_by_month
 from tests.recordings.netlog.made_up_log import MadeUpLog

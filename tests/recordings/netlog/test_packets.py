@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from crawler.capture.packets import ACK, SYN
-from recordings.errors import RecordingError
+from recordings.exchange import RecordingError
 from recordings.netlog.packets import ETHERNET, read_captures
 from recordings.netlog.release import content_of, read_file
 from tests.recordings.netlog.made_up_log import MONDAY_MS, MadeUpLog

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from recordings.errors import RecordingError
+from recordings.exchange import RecordingError
 from recordings.pages.sets import KEPT, SET, SETS, read_set
 from recordings.release import checksum
 from tests.factories.recorded_pages import document, row, write_folder

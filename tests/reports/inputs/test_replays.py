@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from releases.catalogue import Release
-from reports.document.illustrative import illustrative_because
+from reports.document.compose import illustrative_because
 from reports.document.report import origin
 from reports.inputs.carried import carry_loads, read_carried
 from reports.inputs.replays import ReportError

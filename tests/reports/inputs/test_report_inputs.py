@@ -8,8 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from reports.document.compose import compose, months_limit, publish_content
-from reports.document.rebuilding import rebuild_commands
+from reports.document.compose import compose, months_limit, publish_content, rebuild_commands
 from reports.inputs.replays import ReportError
 from schema.recorded import RECORDED
 from storage.report_versions import Publication

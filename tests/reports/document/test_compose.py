@@ -4,7 +4,7 @@ import pytest
 
 from releases.formatting import in_ascii
 from reports.content import InferredFacts, RecordedFacts
-from reports.document.illustrative import limits_sentence
+from reports.document.compose import limits_sentence
 from tests.factories.answers import bundled_facts, bundled_limits
 
 
