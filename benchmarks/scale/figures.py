@@ -55,7 +55,7 @@ FLAT_EXPONENT = 0.1
 """Exponent below which a cost counts as the same for any number of months."""
 
 MONTHS = """Months of two devices, of {sites} sites each, over one data folder. Seconds and milliseconds are of processors, PostgreSQL's included; those of a page or an answer are of the first one after a start, which nothing
-is remembered for, but for the home page, which was asked for while the service started. Memory of a command is that of its own process. Shares and raw rows are the questions of [recipes.md](recipes.md) to all months of desktops, in seconds by the clock, by DuckDB from an S3 server on the same machine and from the folder. The last columns are what each release more adds, and the exponent of growth, both between the two largest numbers of months; below {flat} it is called flat.
+is remembered for, but for the home page, which was asked for while the service started. Memory of a command is that of its own process. Shares and raw rows are the questions of [recipes.md](recipes.md) to all months of desktops, by the clock, by DuckDB from an S3 server on the same machine and from the folder. The last columns are what each release more adds, and the exponent of growth, both between the two largest numbers of months; below {flat} it is called flat.
 """  # noqa: E501
 
 
@@ -247,7 +247,7 @@ def _of_months(figures: list[dict[str, Any]]) -> Iterable[tuple[str, list[float]
     for what in figures[-1]["pages_ms"]:
         yield f"{what}, ms", [each["pages_ms"][what] for each in figures]
     for what in figures[-1]["questions_s"]:
-        yield f"{what}, s", [each["questions_s"][what] for each in figures]
+        yield f"{what}, ms", [1000 * each["questions_s"][what] for each in figures]
 
 
 # The table of docs/operations.md: what a month costs.

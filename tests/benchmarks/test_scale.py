@@ -96,7 +96,7 @@ def test_months_have_what_each_release_adds_and_what_does_not_grow_is_flat() -> 
     assert "|  | 6 months | 12 months | 30 months | 60 months | each release | exponent |" in shown
     assert "| home, ms | 20.0 | 20.0 | 20.0 | 20.0 | 0.00 | flat |" in shown
     assert "| `firstflight verify`, s | 9.0 | 15.0 | 33.0 | 63.0 | 0.50 | 0.93 |" in shown
-    assert "| shares, over S3, s | 0.6 | 0.6 | 0.8 | 1.1 | 0.01 | 0.46 |" in shown
+    assert "| shares, over S3, ms | 560.0 | 620.0 | 800.0 | 1,100.0 | 5.00 | 0.46 |" in shown
     assert "| sites, ms | 3.6 | 14.4 | 90.0 | 360.0 | 4.50 | 2.00 |" in shown
 
 
