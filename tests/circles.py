@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 ALL = bool(os.environ.get("FIRSTFLIGHT_TEST_ALL"))
-"""Whether tests take their whole sample."""
 
 
 def thorough(*values: object) -> list[Any]:

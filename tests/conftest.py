@@ -182,7 +182,6 @@ def server_folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def embedded_server(server_folder: Path) -> Iterator[str]:
-    """URL of the embedded PostgreSQL 18."""
     data = server_folder / "postgres"
     yield embedded.start(data)
     embedded.stop(data)

@@ -217,13 +217,11 @@ def made_up_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def data_dir(made_up_library: Path, tmp_path: Path) -> Path:
-    """The folder of a library that the test may change."""
     return shutil.copytree(made_up_library, tmp_path, dirs_exist_ok=True)
 
 
 @pytest.fixture
 def two(data_dir: Path) -> Path:
-    """The folder of a year with two versions of its report."""
     year = data_dir / "reports" / "2025"
     write_version(year, Publication(date="2026-01-15"))
     write_version(year, SECOND)
@@ -243,14 +241,12 @@ def whole_report(shared_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def shared_client(made_up_library: Path) -> Iterator[TestClient]:
-    """A client of a service over a library that no test changes."""
     with serving_library(made_up_library) as client:
         yield client
 
 
 @pytest.fixture
 def own_client(data_dir: Path) -> Iterator[TestClient]:
-    """A client of a service over the library of this test."""
     with serving_library(data_dir) as client:
         yield client
 

@@ -62,7 +62,6 @@ OTHERS = (
 and pages of what is cited."""
 
 PART = re.compile(r'<(?:link rel="stylesheet" href|script[^>]* src)="([^"]+)"')
-"""Style sheets and scripts of a page."""
 
 TEXT_AND_GROUND = "(body => [body.color, body.backgroundColor])(getComputedStyle(document.body))"
 """JavaScript that gives the colours of a page's text and of its background."""

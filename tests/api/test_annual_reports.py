@@ -32,7 +32,6 @@ FORMS = (
 
 
 def line_of(page: str) -> str:
-    """The line on top of a page of a report, without its markup."""
     start, end = page.index('<aside aria-label="Version'), page.index("</aside>")
     assert page.index("<body>") < start < page.index("<h1>")
     return html.unescape(" ".join(page[start:end].split()))

@@ -48,8 +48,7 @@ class Pages(http.server.SimpleHTTPRequestHandler):
     def guess_type(self, path: object) -> str:
         return MEDIA_TYPES.get(Path(str(path)).suffix, "application/octet-stream")
 
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+    def log_message(self, *_: object) -> None: ...
 
 
 @contextlib.contextmanager

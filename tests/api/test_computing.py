@@ -50,8 +50,6 @@ class Asker:
         return asyncio.create_task(join()), left.set
 
     def held(self, key: str) -> Work:
-        """Work that waits until the test lets it end."""
-
         async def work() -> str:
             self.begun.append(key)
             while not self.may_end.is_set():
@@ -71,7 +69,6 @@ class Asker:
 
 
 def search() -> str:
-    """A query that takes hours, in the thread of a computation."""
     with (
         raise_damage("numbers"),
         duckdb.connect(config={"threads": 1}) as database,

@@ -27,7 +27,6 @@ def folder_of(data_dir: Path, month: str = "2026-10", version: int = 1, device: 
 
 
 def flip(path: Path) -> None:
-    """Flip a bit in the middle of the file."""
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)

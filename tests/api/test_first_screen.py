@@ -26,9 +26,7 @@ pytestmark = pytest.mark.browser
 PHONE: Any = {"width": 390, "height": 844}
 LAPTOP: Any = {"width": 1280, "height": 800}
 SCREENS = 4
-"""Screens of a phone that the home page may take."""
 HOME_BYTES = 60_000
-"""Bound of the home page with its style and its pictures."""
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,6 @@ LINK = re.compile(r'<([^>]+)>; rel="([a-z-]+)"')
 
 
 def links(client: TestClient, path: str) -> dict[str, str]:
-    """Targets of the Link header by relation."""
     answer = client.get(path, follow_redirects=False)
     assert answer.status_code == 200, answer.text
     return {relation: target for target, relation in LINK.findall(answer.headers["link"])}

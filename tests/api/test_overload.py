@@ -33,7 +33,6 @@ PATHS = (
 
 @contextlib.contextmanager
 def no_descriptor() -> Iterator[None]:
-    """No file can be opened within the block."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
     try:

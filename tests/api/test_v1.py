@@ -18,7 +18,6 @@ MOBILE = "2026-11.mobile.local.tcp.web"
 def assert_problem(
     response: httpx2.Response, kind: str, status: int, *, mentions: str = ""
 ) -> dict[str, Any]:
-    """Assert that a response is a problem of the given kind."""
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     problem: dict[str, Any] = response.json()

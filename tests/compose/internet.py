@@ -11,7 +11,6 @@ from pathlib import Path
 from tests.factories.list_server import Lists, ListServer
 
 ALERTS: list[str] = []
-"""Their texts, in the order of arrival."""
 
 
 class Internet(Lists):

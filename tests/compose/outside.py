@@ -34,7 +34,6 @@ REPORT = {
     "confirming_minutes": 1,
     "arms": False,
 }
-"""Parameters of a quick report, without its year."""
 
 
 class ComposeError(Exception):
@@ -42,7 +41,6 @@ class ComposeError(Exception):
 
 
 UNREACHABLE = (OSError, HTTPException, ComposeError)
-"""Errors of a stack whose parts are away."""
 
 
 def call(url: str, body: dict[str, Any] | None = None, *, token: str = "", method: str | None = None) -> Any:
@@ -57,14 +55,12 @@ def call(url: str, body: dict[str, Any] | None = None, *, token: str = "", metho
 
 
 def airflow(path: str, body: dict[str, Any] | None = None, *, method: str | None = None) -> Any:
-    """Airflow's answer to the one user there is."""
     password = (Path(os.environ["FIRSTFLIGHT_SECRETS"]) / "values/airflow_admin_password").read_text().strip()
     token = call(f"{AIRFLOW}/auth/token", {"username": "admin", "password": password})["access_token"]
     return call(f"{AIRFLOW}/api/v2/{path}", body, token=token, method=method)
 
 
 def compose(*arguments: str, given: str = "") -> str:
-    """Output of `docker compose`, which gets `given` on its standard input."""
     call = ["docker", "compose", *arguments]
     done = subprocess.run(call, input=given, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -107,7 +103,6 @@ class Run:
     """One run of a DAG."""
 
     def __init__(self, dag_id: str, parameters: dict[str, Any]) -> None:
-        """Start it."""
         airflow(f"dags/{dag_id}", {"is_paused": False}, method="PATCH")
         asked = {"logical_date": None, "conf": parameters}
         self.dag_id = dag_id
@@ -119,16 +114,13 @@ class Run:
         return f"dags/{self.dag_id}/dagRuns/{self.id}"
 
     def state(self) -> str:
-        """Airflow's word for it."""
         return str(airflow(self._path)["state"])
 
     def tasks(self) -> list[dict[str, Any]]:
-        """The current state of its tasks."""
         found: list[dict[str, Any]] = airflow(f"{self._path}/taskInstances")["task_instances"]
         return found
 
     def check_grid(self) -> None:
-        """Every task ended well, and at its first try."""
         told = [
             (task["task_id"], task["map_index"], task["state"], task["try_number"]) for task in self.tasks()
         ]
@@ -137,11 +129,9 @@ class Run:
         assert not red, red
 
     def task(self, task_id: str) -> dict[str, Any]:
-        """One of them."""
         return next(task for task in self.tasks() if task["task_id"] == task_id)
 
     def log(self, task: dict[str, Any], attempt: int) -> str:
-        """The log of a try of a task."""
         where = f"taskInstances/{task['task_id']}/logs/{attempt}?map_index={task['map_index']}"
         return json.dumps(airflow(f"{self._path}/{where}"))
 

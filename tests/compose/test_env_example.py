@@ -6,10 +6,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 FILES = ("docker-compose.yml", "docker/machine.yml", "docker/shared.yml", "docker/tls.yml")
-"""Files of the stack."""
 
 WRITTEN_BY_SCRIPTS = {"COMMIT", "FIRSTFLIGHT_HOST_NETWORKS"}
-"""Variables that scripts/up sets, and nobody else."""
 
 READ_ELSEWHERE = {"COMPOSE_FILE", "FIRSTFLIGHT_ALERTS", "FIRSTFLIGHT_RADAR_TOKEN"}
 """Variables that compose itself reads, and those that docker/secrets takes out of the settings."""

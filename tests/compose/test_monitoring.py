@@ -15,7 +15,6 @@ PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 
 
 def promtool(*arguments: str) -> str:
-    """What promtool says; AssertionError if it fails."""
     run = subprocess.run(["promtool", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
     return run.stdout

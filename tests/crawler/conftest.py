@@ -9,5 +9,4 @@ from firstflight.settings import from_environment
 
 @pytest.fixture(scope="session")
 def chromium() -> Path:
-    """The browser of this machine."""
     return from_environment().chromium

@@ -35,11 +35,9 @@ PAGES: list[tuple[Spoken, str]] = [
     ("h2", "repeats"),
     ("h3", "session"),
 ]
-"""Protocols and names of the zoo's pages."""
 
 
 async def record(web: Any, url: str, *, quic: bool = False) -> list[str]:
-    """The log of one page load."""
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder) / "log.json"
         flags = [
@@ -60,7 +58,6 @@ async def record(web: Any, url: str, *, quic: bool = False) -> list[str]:
 
 
 def strip_log(lines: list[str]) -> list[str]:
-    """Lines with the constants and events that are read."""
     constants = json.loads(lines[0].rstrip(",") + "}")["constants"]
     names = constants["logEventTypes"]
     kept = {
@@ -74,7 +71,6 @@ def strip_log(lines: list[str]) -> list[str]:
 
 
 def list_sent(web: Any) -> list[tuple[Any, ...]]:
-    """Responses in the server's log."""
     began = (response for response in web.log.responses if response.wire_bytes)
     return [
         (exchange.method, exchange.host, exchange.path, exchange.wire_bytes, exchange.body_bytes)
@@ -83,7 +79,6 @@ def list_sent(web: Any) -> list[tuple[Any, ...]]:
 
 
 def save(name: str, lines: list[str], sent: list[tuple[Any, ...]]) -> None:
-    """Save a log, and beside it the server's."""
     FOLDER.mkdir(exist_ok=True)
     text = "".join(f"{line}\n" for line in lines).encode()
     (FOLDER / f"{name}.json.gz").write_bytes(gzip.compress(text, mtime=0))
@@ -91,7 +86,6 @@ def save(name: str, lines: list[str], sent: list[tuple[Any, ...]]) -> None:
 
 
 async def main() -> None:
-    """Record pages of the zoo, a small page over TLS and HTTP/2, and a page over HTTP/3."""
     for protocol, name in PAGES:
         async with ZooWeb(handlers(protocol), protocol=protocol) as zoo:
             scheme = "http" if protocol == "h1" else "https"

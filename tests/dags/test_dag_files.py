@@ -113,7 +113,6 @@ class Webhook(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def loaded(in_airflow: InAirflow) -> dict[str, Any]:
-    """The DAGs as Airflow reads them from the folder."""
     ran = in_airflow(LOAD)
     assert ran.returncode == 0, ran.stderr
     facts: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
@@ -227,7 +226,6 @@ def test_a_dag_file_imports_airflow_and_the_steps_alone(file: Path) -> None:
 
 
 def constants(tree: ast.Module) -> dict[str, Any]:
-    """Names that a DAG file defines itself."""
     return {
         ast.unparse(statement.targets[0]): statement.value.value
         for statement in tree.body

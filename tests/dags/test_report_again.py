@@ -31,7 +31,6 @@ print(json.dumps({"command": task.bash_command, "reason": dag.params["reason"], 
 
 @pytest.fixture(scope="module")
 def task(in_airflow: InAirflow) -> dict[str, Any]:
-    """The command of the task, and the parameters' defaults."""
     ran = in_airflow(TASK)
     assert ran.returncode == 0, ran.stderr
     result: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
@@ -39,7 +38,6 @@ def task(in_airflow: InAirflow) -> dict[str, Any]:
 
 
 def run(task: dict[str, Any], data: Path) -> subprocess.CompletedProcess[str]:
-    """Run the task's command as Airflow does."""
     variables = {
         "FIRSTFLIGHT_BIN": str(Path(sys.executable).with_name("firstflight")),
         "FIRSTFLIGHT_DATA_DIR": str(data),

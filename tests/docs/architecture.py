@@ -28,7 +28,6 @@ LIBRARIES = {
 
 
 def describe() -> str:
-    """Return the picture and the rooms as Markdown."""
     return f"{_picture(imports())}\n{_rooms()}"
 
 
@@ -82,7 +81,6 @@ def _sentences() -> Iterator[tuple[str, str]]:
 
 
 def written(page: str) -> str:
-    """Return the page with what is there now."""
     before, _, rest = page.partition(BEGIN)
     return f"{before}{BEGIN}\n{describe()}\n{END}{rest.partition(END)[2]}"
 

@@ -21,7 +21,6 @@ CODE = ["".join(cell["source"]) for cell in CONTENT["cells"] if cell["cell_type"
 
 
 def imported(code: str) -> set[str]:
-    """Packages that code imports."""
     modules = set()
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):

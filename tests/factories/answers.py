@@ -48,7 +48,6 @@ def bundled_facts() -> RecordedFacts:
 
 
 def bundled_limits() -> str:
-    """The limits of the recorded pages that come with the code."""
     return limits_sentence(bundled_facts(), vantage=read_source(SETS[AUGUST_2025]).vantage)
 
 

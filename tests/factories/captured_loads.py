@@ -36,23 +36,19 @@ class Captured:
     """A load with its packets in their order."""
 
     answer: dict[str, Any]
-    """What the player printed of it."""
     server: list[Packet]
     """Both ways, at the page's first server."""
     client: list[Packet]
 
     def sent(self, port: int | None = None) -> list[Packet]:
-        """Return the data that the server sent, to one of the client's ports."""
         data = (packet for packet in self.server if packet.source == 80 and packet.payload)
         return [packet for packet in data if port in (None, packet.target)]
 
     def received(self) -> list[Packet]:
-        """Return the data that reached the client."""
         return [packet for packet in self.client if packet.source == 80 and packet.payload]
 
     @property
     def ports(self) -> list[int]:
-        """The client's ports in the order of their SYNs at the server."""
         return [packet.source for packet in self.server if packet.target == 80 and packet.flags & SYN]
 
     def handshake_ns(self, port: int) -> int:

@@ -30,11 +30,9 @@ class ListServer(http.server.ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Its address."""
         return f"http://127.0.0.1:{self.server_port}"
 
     def body(self, path: str) -> bytes | None:
-        """Return the body at a path; None if there is none."""
         if path in self.answers:
             return self.answers[path]
         ranked = "".join(f"{rank},{site}\r\n" for rank, site in enumerate(self.sites, 1))
@@ -79,7 +77,6 @@ class Lists(http.server.BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def list_server(sites: Sequence[str]) -> Iterator[ListServer]:
-    """Serve lists of sites on loopback while the block runs."""
     with ListServer(sites) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()

@@ -62,7 +62,6 @@ class MadeUp:
 
     @property
     def site_list(self) -> Row:
-        """The row of the site list."""
         return {
             "id": "made-up:1",
             "source": "made up",

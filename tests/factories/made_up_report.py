@@ -136,7 +136,6 @@ FEW_CELLS = replay_cells(pages=1, gain_percent={10: 0.0})
 
 
 def populations(**changes: Any) -> list[dict[str, Any]]:
-    """The populations of 2010 as a replay states them."""
     return [population_facts(population) | changes for population in PAPER_POPULATIONS]
 
 
@@ -184,7 +183,6 @@ REPLAY = "0123abcd"
 
 
 def stage_of(data_dir: Path, crawl: CrawlName | str = NAME) -> Path:
-    """The folder of the made-up replay's one stage."""
     return data_dir / "replays" / f"{crawl}.{REPLAY}" / "stage-01"
 
 
@@ -210,7 +208,6 @@ def read_data_folder(
 
 
 def places(data_dir: Path) -> Places:
-    """Where the inputs of a report are, in a data folder."""
     return Places(
         releases=data_dir / "releases",
         replays=data_dir / "replays",

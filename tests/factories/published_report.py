@@ -27,7 +27,6 @@ CITABLE: dict[str, Any] = {
     "citation": {"title": "First flights in 2026", "data": "release x", "licence": "CC-BY-4.0"},
     "sections": [{"figures": [{"id": "fig-gains", "title": "Gains."}]}],
 }
-"""Content of a report that can be cited, and that has a figure."""
 
 
 def write_version(year: Path, publication: Publication, **content: object) -> Path:

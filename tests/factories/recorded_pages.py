@@ -49,7 +49,6 @@ def document(**values: Any) -> Row:
 
 
 def requests(*rows: Row) -> list[RequestFacts]:
-    """The requests of rows."""
     return [request_of(row) for row in rows]
 
 

@@ -35,7 +35,6 @@ class TextBox:
     bottom: float
 
     def covers(self, other: "TextBox") -> bool:
-        """Return whether two texts lie over each other."""
         wide = min(self.right, other.right) - max(self.left, other.left)
         high = min(self.bottom, other.bottom) - max(self.top, other.top)
         return wide > TOUCH and high > TOUCH

@@ -36,7 +36,6 @@ class World:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Environment variables for `firstflight`."""
         return {
             "FIRSTFLIGHT_DATA_DIR": str(self.data),
             "FIRSTFLIGHT_DATABASE_URL": self.engine.url.set(drivername="postgresql").render_as_string(

@@ -22,7 +22,6 @@ def rising(seed: int) -> list[tuple[float, float]]:
 
 
 def distance(middle: tuple[float, float], half: float, line: list[tuple[float, float]]) -> float:
-    """Return how far a line is from a name's middle row."""
     spots = np.concatenate([np.linspace(a, b, 200) for a, b in itertools.pairwise(line)])
     across = np.maximum(np.abs(spots[:, 0] - middle[0]) - half, 0)
     return float(np.hypot(across, spots[:, 1] - middle[1]).min())

@@ -151,7 +151,6 @@ class Prometheus(BaseHTTPRequestHandler):
 
 
 def alerts_of(*alerts: tuple[str, str]) -> bytes:
-    """An answer of Prometheus with alerts by name and state."""
     found = [
         {"labels": {"alertname": name}, "annotations": {"summary": f"{name} is bad."}, "state": state}
         for name, state in alerts

@@ -26,7 +26,6 @@ NAME = "2026-11.desktop.here.tcp.localweb"
 
 @pytest.fixture
 def run(database_18: Engine, tmp_path: Path) -> Run:
-    """`firstflight ...` over a database with one sealed crawl."""
     stored_crawl.store(database_18, stored_crawl.typical(sites=3))
     environment = {
         "FIRSTFLIGHT_DATA_DIR": str(tmp_path),

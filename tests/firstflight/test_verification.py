@@ -34,7 +34,6 @@ FOLDERS = {
 }
 
 OWN = (MANIFEST, SUMS)
-"""Files that say what a folder holds."""
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +61,6 @@ def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def data(pristine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy that a test may damage."""
     folder = shutil.copytree(pristine, tmp_path / "data", symlinks=True)
     monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(folder))
     return folder
@@ -110,7 +108,6 @@ def damaged_in_turn(folder: Path, kind: str) -> Sequence[tuple[Path, str]]:
 
 
 def damages_of(path: Path, kind: str, place: int) -> Sequence[str]:
-    """The damages of a folder's file at a place among all."""
     if kind != "release" or path.name == MANIFEST or (ALL and path.name in OWN):
         return [*DAMAGES]
     return [*FEW_DAMAGES] if ALL else [[*FEW_DAMAGES][place % len(FEW_DAMAGES)]]

@@ -38,11 +38,9 @@ class Command:
     log: Path
 
     def kill(self) -> None:
-        """End it without a warning, unless it has ended."""
         os.kill(self.pid, signal.SIGKILL)  # nobody else has its number before it was waited for
 
     def wait(self) -> Ended:
-        """Wait for its end."""
         code = int(self.server.ask({"wait": self.pid}))
         return Ended(code, self.log.read_text(encoding="utf-8", errors="replace"))
 
@@ -57,7 +55,6 @@ class Commands:
         self._asking = threading.Lock()
 
     def ask(self, question: object) -> str:
-        """The answer of the process."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -67,7 +64,6 @@ class Commands:
             return stdout.readline()
 
     def start(self, arguments: Sequence[str], environment: Mapping[str, str], *, before: str = "") -> Command:
-        """Start a command, after the statements `before`."""
         self._number += 1
         log = self._log / f"{self._number}.log"
         log.touch()  # the command may be killed before it writes
@@ -80,7 +76,6 @@ class Commands:
         return Command(self, int(self.ask(asked)), log)
 
     def run(self, arguments: Sequence[str], environment: Mapping[str, str], *, before: str = "") -> Ended:
-        """Run a command to its end."""
         return self.start(arguments, environment, before=before).wait()
 
     def run_killed(

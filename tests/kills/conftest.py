@@ -13,14 +13,12 @@ from tests.kills.world import World, copy_world, fill
 
 @pytest.fixture(scope="session")
 def firstflight(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
-    """Commands of `firstflight`, each a process of its own."""
     with commands(tmp_path_factory.mktemp("commands")) as started:
         yield started
 
 
 @pytest.fixture(scope="session")
 def filled(embedded_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """The world that others are copied from."""
     with new_database(embedded_server, upgraded(embedded_server)) as url:
         data = tmp_path_factory.mktemp("filled") / "data"
         engine = connect(url)

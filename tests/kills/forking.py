@@ -30,7 +30,6 @@ LAZY = (
 
 
 def start(arguments: Sequence[str], environment: Mapping[str, str], log: str, before: str) -> int:
-    """Start a command that writes to a log, after the statements `before`; returns its process id."""
     pid = os.fork()
     if pid:
         return pid
@@ -55,7 +54,6 @@ def start(arguments: Sequence[str], environment: Mapping[str, str], log: str, be
 
 
 def answer_lines() -> None:
-    """Answer the lines of the input."""
     for name in COMMANDS:
         importlib.import_module(f"firstflight.commands.{MODULES.get(name, name)}")
     for name in LAZY:

@@ -23,7 +23,6 @@ LATER_S = 1.0
 
 @pytest.fixture(scope="module")
 def clock(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with the offset of the clock."""
     path = tmp_path_factory.mktemp("clock") / "offset"
     path.write_text("+0")
     return path

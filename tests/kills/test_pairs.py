@@ -19,7 +19,6 @@ PAIRS = [
 ]
 
 LATER_S = 0.5
-"""Longest time between the begins of two commands."""
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)

@@ -23,7 +23,6 @@ from tests.kills.world import CRAWL, SMALL_PARTS, World, copy_world, verify
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 KILLS = 40 if ALL else 3
-"""Least kills of each command."""
 
 AT_A_STRETCH = 3
 """Most kills of a command before it may end."""

@@ -23,7 +23,6 @@ from tests.kills.commands import Commands
 
 CRAWL = str(NAME)
 ERASED = "page03.test"
-"""A host that a test erases."""
 
 LIST, HAR = "sites.txt", "page.har"
 """Names of a list of sites and of a HAR file, beside the data folder."""
@@ -63,12 +62,10 @@ class World:
 
     @property
     def store(self) -> Path:
-        """The store of published releases."""
         return self.data.parent / "store"
 
     @property
     def environment(self) -> dict[str, str]:
-        """Environment variables for `firstflight`."""
         return {
             "FIRSTFLIGHT_DATA_DIR": str(self.data),
             "FIRSTFLIGHT_DATABASE_URL": self.database_url,
@@ -76,11 +73,9 @@ class World:
         }
 
     def arguments(self, name: str) -> list[str]:
-        """Arguments of the command `name` of COMMANDS."""
         return COMMANDS[name].format(folder=self.data.parent).split()
 
     def list_releases(self) -> list[Release]:
-        """The releases of the data folder."""
         return list(releases(self.data / "releases"))
 
     def list_left(self) -> list[Path]:
@@ -105,7 +100,6 @@ class World:
 
 
 def verify(firstflight: Commands, world: World) -> None:
-    """Assert that everything that is stored holds."""
     verified = firstflight.run(["verify"], world.environment)
     assert verified.code == 0, verified.output
 
@@ -122,7 +116,6 @@ def fill(engine: Engine, data: Path) -> None:
 
 @contextmanager
 def copy_world(world: World, server: str, folder: Path) -> Iterator[World]:
-    """A copy of a world for the block."""
     name = world.database_url.partition("?")[0].rpartition("/")[2]
     with new_database(server, name) as url:
         data = shutil.copytree(world.data, folder / "data")

@@ -23,7 +23,6 @@ SOURCE = RecipeSource(
 
 
 async def settled(web: LocalWeb) -> None:
-    """Wait until the server has seen every connection end."""
     while any(connection.closed_us is None for connection in web.log.connections):
         await asyncio.sleep(0.01)
 
@@ -212,8 +211,6 @@ Fetch: TypeAlias = Callable[..., Coroutine[Any, Any, Seen]]
 
 @pytest.fixture
 def fetch() -> Fetch:
-    """Return a function that fetches paths of an origin over one connection."""
-
     async def call(
         origin: ServedOrigin,
         endpoint: tuple[str, int],
@@ -260,8 +257,6 @@ def make_object() -> Callable[..., WebObject]:
 
 @pytest.fixture
 def make_page() -> Callable[..., Page]:
-    """Return a function that makes a page of objects."""
-
     def call(*objects: WebObject, number: int = 1) -> Page:
         return Page(number=number, objects=objects, source=SOURCE, repairs={})
 

@@ -19,7 +19,6 @@ URL = re.compile(r"(?:https?:)?//[^\s\"'()<>]+")
 
 
 def text(answer: ServedAnswer) -> str:
-    """Return the content without its filling."""
     body = gzip.decompress(answer.body) if ("content-encoding", "gzip") in answer.headers else answer.body
     return re.split(rb"<!--|/\*", body, maxsplit=1)[0].decode("latin-1")
 

@@ -129,7 +129,6 @@ async def test_a_refusing_host_refuses(fetch: Fetch) -> None:
 
 
 def sent_by(pieces: list[tuple[float, bytes]], now_s: float) -> bytes:
-    """Return the bytes that have been sent by a time in seconds."""
     times = itertools.accumulate(pause_s for pause_s, _ in pieces)
     return b"".join(piece for at_s, (_, piece) in zip(times, pieces, strict=True) if at_s <= now_s)
 

@@ -68,7 +68,6 @@ def answers() -> list[ServedAnswer]:
 
 @pytest.fixture
 def nginx(tmp_path: Path, answers: list[ServedAnswer]) -> Iterator[tuple[Ports, Path]]:
-    """A private nginx, with its access log."""
     executable = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
     if executable is None:
         pytest.fail("no nginx: apt-get install --no-install-recommends nginx-light")

@@ -19,11 +19,9 @@ from recordings.reading import HAR, read_file
 pytestmark = pytest.mark.browser
 
 PAGE = 4
-"""Number of a bundled page with few objects."""
 
 
 async def record(mode: Mode, file: Path) -> list[SentResponse]:
-    """Load a page of the local web with a HAR file; what the server sent."""
     chromium = from_environment().chromium
     web = LocalWeb(recipes.load_bundled()[PAGE : PAGE + 1], mode=mode)
     async with web, async_playwright() as playwright:

@@ -37,7 +37,6 @@ NAMES = {
     "2022": "mobile-images-2022-05",
     "2025": "pages-2025-08",
 }
-"""The sets that matched.csv names by their year."""
 
 MATCHED = list(
     csv.DictReader((Path(__file__).parent / "matched.csv").read_text(encoding="utf-8").splitlines())

@@ -136,7 +136,6 @@ STRANGER = "### Without firstflight"
 
 
 def told_to_strangers() -> str:
-    """The commands, read from the page."""
     page = Path(__file__).parents[2].joinpath("docs/operations.md").read_text(encoding="utf-8")
     lines = page.split(f"\n{STRANGER}\n", 1)[1].splitlines()
     commands = [

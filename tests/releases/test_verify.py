@@ -26,7 +26,6 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory: pytest.TempPathFactory, embedded_server: str) -> Release:
-    """One release, to be copied before it is damaged."""
     with with_tables(embedded_server) as engine:
         stored_crawl.store(engine, stored_crawl.typical())
         return build(engine, "2026-11", tmp_path_factory.mktemp("releases")).release
@@ -34,7 +33,6 @@ def pristine(tmp_path_factory: pytest.TempPathFactory, embedded_server: str) -> 
 
 @pytest.fixture
 def release(pristine: Release, tmp_path: Path) -> Release:
-    """A copy that a test may damage."""
     return Release(shutil.copytree(pristine.path, tmp_path / "version=1"), pristine.manifest)
 
 

@@ -9,6 +9,5 @@ import pytest
 
 @pytest.fixture(scope="session")
 def built(made_up_report: Path) -> tuple[Path, dict[str, Any]]:
-    """Folder and content of the report."""
     folder = made_up_report / "reports" / "2026" / "v1"
     return folder, json.loads((folder / "report.json").read_bytes())

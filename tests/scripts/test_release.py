@@ -44,7 +44,6 @@ def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def clone(pristine: Path, tmp_path: Path) -> Path:
-    """A copy that a test may change."""
     return shutil.copytree(pristine, tmp_path / "clone", symlinks=True)
 
 

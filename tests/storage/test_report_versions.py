@@ -28,7 +28,6 @@ DATE = "2027-04-01"
 
 @pytest.fixture
 def year(tmp_path: Path) -> Path:
-    """The folder of a year with two versions."""
     folder = tmp_path / "reports" / "2026"
     write_version(folder, Publication(date="2027-01-15"))
     write_version(folder, Publication(version=2, date="2027-03-01", reason="newer list", corrects="shares"))

@@ -104,7 +104,6 @@ def maker(place: Path, code: str = HOLD) -> subprocess.Popen[str]:
 
 
 def grow_old(*paths: Path) -> None:
-    """Set old modification times."""
     long_ago = time.time() - 2 * ABANDONED_S
     for above in paths:
         for path in (above, *above.rglob("*")):

@@ -16,7 +16,6 @@ from verdict.verdict_file import round_numbers
 
 
 def rows(pages: str, year: int) -> list[dict[str, float]]:
-    """The stored pairs of loads of a year."""
     table = pq.read_table(PAIRS)
     return [row for row in table.to_pylist() if (row["pages"], row["year"]) == (pages, year)]
 

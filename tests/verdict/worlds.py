@@ -26,7 +26,6 @@ class World:
     def evidence(
         self, rng: np.random.Generator, *, pages: int, networks: int, each: int, strata: int = 8
     ) -> Evidence:
-        """Draws of `each` pages over each network."""
         frame = tuple(
             Network(id=f"n{at:05}", stratum=at % strata, share=1 / strata, slow_share=float(at % strata == 0))
             for at in range(networks)
@@ -77,5 +76,4 @@ def saving(percent: float, resent: float) -> World:
 
 
 def quiet(percent: float, resent: float) -> World:
-    """The same world with little noise."""
     return dataclasses.replace(saving(percent, resent), of_pages=0.002, of_networks=0.002, of_pairs=0.002)

@@ -33,7 +33,6 @@ PREFLIGHTED = bodiless(
 
 
 async def accept_put(request: ServedRequest, reply: Reply) -> None:
-    """Answer PUT and the preflight before it."""
     await (PREFLIGHTED if request.method == "OPTIONS" else answer(b"stored", CORS))(request, reply)
 
 

@@ -26,15 +26,12 @@ CHUNKS_ARE_HTTP1 = "chunks are HTTP/1.1's alone"
 
 
 async def to_close(request: ServedRequest, reply: Reply) -> None:
-    """Send a body that ends with its connection."""
     await reply.head(200, fields(NO_STORE, "connection: close"))
     await reply.body(TEXT)
     await reply.close()
 
 
 def inform_first(then: Handler) -> Handler:
-    """Send 103 before the response."""
-
     async def handle(request: ServedRequest, reply: Reply) -> None:
         await reply.inform(103, fields("link: </informed/x>; rel=preload; as=image"))
         await then(request, reply)
@@ -43,7 +40,6 @@ def inform_first(then: Handler) -> Handler:
 
 
 def fetch_case(case_id: str, handler: Handler, options: str = "{}") -> Case:
-    """Return a case of one fetch."""
     return Case(id=case_id, routes={"HERE/x": handler}, script=f"await get('HERE/x', {options});")
 
 

@@ -67,7 +67,6 @@ class Case:
         return text.replace("THERE", f"//{OTHER}/{self.id}").replace("HERE", f"/{self.id}")
 
     def place(self, key: str, host: str) -> tuple[str, str]:
-        """Return host and path of a route."""
         if not key.startswith("//"):
             key = f"//{host}{key}" if key.startswith("/") else key
         filled = self.fill(key)
@@ -96,7 +95,6 @@ class Page:
         return tuple(case for case in self.cases if protocol not in case.apart)
 
     def markup(self, protocol: str) -> str:
-        """Return the document: every case's markup and script."""
         cases = self.played(protocol)
         acts = ",\n".join(f"async () => {{{case.fill(case.script)}}}" for case in cases if case.script)
         body = "\n".join(case.fill(case.html) for case in cases)
@@ -107,7 +105,6 @@ class Page:
         )
 
     def answers(self, protocol: str) -> dict[str, dict[str, Handler]]:
-        """Return the handlers by host and path."""
         routes: dict[str, dict[str, Handler]] = {self.host: {}}
         for case in self.played(protocol):
             for key, handler in case.routes.items():
@@ -132,7 +129,6 @@ class Page:
 
 
 def by_path(answers: Mapping[str, Handler]) -> Handler:
-    """Return the handler of one host."""
     nothing = answer(b"nothing here", status=404)
 
     async def handle(request: ServedRequest, reply: Reply) -> None:
@@ -142,5 +138,4 @@ def by_path(answers: Mapping[str, Handler]) -> Handler:
 
 
 def quote(value: object) -> str:
-    """Return a value as JavaScript."""
     return json.dumps(value)

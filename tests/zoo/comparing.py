@@ -39,29 +39,24 @@ class Visited:
     page: Page
     protocol: str
     seen: dict[str, Any]
-    """Value that `visiting` returns for the visit."""
 
     def __str__(self) -> str:
         return f"{self.protocol} {self.page.host}"
 
     @functools.cached_property
     def cases(self) -> dict[str, Case]:
-        """Cases that apply, by id."""
         return {case.id: case for case in self.page.played(self.protocol)}
 
     def case_of(self, row: dict[str, Any]) -> str:
-        """Return the id of the case that a response belongs to."""
         first = row["path"].split("/")[1]
         return first if first in self.cases else PAGE
 
     def is_bounded(self, row: dict[str, Any]) -> bool:
-        """Return whether the sizes of its responses are only bounded."""
         case = self.cases.get(self.case_of(row))
         return case is not None and bool(case.bounded)
 
     @functools.cached_property
     def ends(self) -> dict[int, Ends]:
-        """Ends of the crawler's connections, by id."""
         return {
             row["id"]: (row["remote_address"], row["port"], row["local_port"])
             for row in self.seen["connections"]
@@ -100,7 +95,6 @@ class Visited:
         return collected
 
     def unknown(self, case_id: str) -> dict[str, int]:
-        """Count the responses of a case whose size is unknown, by reason."""
         reasons = (
             row["wire_bytes_unknown"]
             for row in self.seen["responses"]
@@ -109,7 +103,6 @@ class Visited:
         return dict(collections.Counter(reasons))
 
     def equal(self, case_id: str) -> tuple[int, int]:
-        """Count the responses of a case that are equal, and those that the server sent."""
         wheres = [where for where, row in self.sent.items() if self.case_of(row) == case_id]
         alike = [_sizes(self.received.get(where)) == _sizes(self.sent[where]) for where in wheres]
         return sum(alike), len(alike)
@@ -288,7 +281,6 @@ class Visited:
 
 
 def _sizes(row: dict[str, Any] | None) -> tuple[Any, ...] | None:
-    """Return the fields that must be equal."""
     what = ("protocol", "method", "scheme", "host", "path", "status")
     sizes = ("wire_bytes", "header_bytes", "body_bytes")
     return None if row is None else tuple(row[name] for name in what + sizes)

@@ -36,7 +36,6 @@ async def echo(request: ServedRequest, reply: Reply) -> None:
 
 
 async def refuse(request: ServedRequest, reply: Reply) -> None:
-    """Answer a WebSocket's handshake with 403."""
     reply.entry.scheme = reply.entry.scheme.replace("http", "ws")
     await answer(status=403)(request, reply)
 

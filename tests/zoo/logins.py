@@ -64,7 +64,6 @@ def login(case_id: str, refusal: Handler, ask: str, apart: dict[str, str] | None
 
 
 def ask_for_login(case_id: str, body: bytes, *lines: str, scheme: str = BASIC) -> Handler:
-    """Ask for credentials."""
     return answer(body, scheme % case_id, *lines, status=401)
 
 
@@ -88,7 +87,6 @@ REFUSAL = message(
     status=401,
     close=True,
 )
-"""Asks for credentials in one piece, and ends the connection."""
 
 
 async def refuse_and_close(request: ServedRequest, reply: Reply) -> None:
@@ -194,7 +192,6 @@ NAMES = {
     ("h2", "https"): "h2",
     ("h3", "https"): "h3",
 }
-"""Names of protocols, by protocol and scheme of a request."""
 
 
 async def behind_credentials(request: ServedRequest, reply: Reply) -> None:

@@ -47,14 +47,12 @@ def message(
 def fetch_case(
     case_id: str, handler: Handler, options: str = "{}", apart: dict[str, str] = HTTP1_ALONE
 ) -> Case:
-    """Return a case of one fetch."""
     return Case(
         id=case_id, routes={"HERE/x": handler}, script=f"await get('HERE/x', {options});", apart=apart
     )
 
 
 def begin_oddly(case_id: str, begin: bytes) -> Case:
-    """Return a case of a response whose status line begins with other bytes."""
     return fetch_case(case_id, message(begin + LENGTH, HELLO, 11))
 
 

@@ -11,7 +11,6 @@ IMAGE = "content-type: image/gif"
 
 
 def fetch_script(path: str) -> str:
-    """Return a script that reads one URL."""
     return f"fetch('{path}').then(r => r.arrayBuffer()).catch(() => 0);"
 
 
@@ -185,7 +184,6 @@ const converse = async (url, options) => {
 
 
 def sessions(case_id: str, act: str) -> Case:
-    """Return a case of WebTransport, with a fetch after it."""
     here = f"const here = `${{location.origin}}/{case_id}/session`;"
     return Case(
         id=case_id,

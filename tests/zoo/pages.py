@@ -41,7 +41,6 @@ SAMPLED = (
 
 
 def visited_pages(protocol: str) -> list[Page]:
-    """Return the pages with cases in this protocol that are visited."""
     is_sampled = protocol == "h1tls"
     return [
         page
@@ -51,7 +50,6 @@ def visited_pages(protocol: str) -> list[Page]:
 
 
 def handlers(protocol: str) -> dict[str, Handler]:
-    """Return the handlers of all pages by host."""
     together: dict[str, dict[str, Handler]] = {}
     for page in PAGES:
         for host, answers in page.answers(protocol).items():

@@ -25,7 +25,6 @@ class Answer:
     stall: bool = False
     """Send no more, and keep the connection open."""
     pause_s: float = 0.0
-    """Before the answer."""
 
 
 def answer(body: bytes, *headers: str, status: str = "200 OK", length: int | None = None) -> Answer:
@@ -70,18 +69,15 @@ class RawWeb:
         ]
 
     async def __aenter__(self) -> Self:
-        """Listen."""
         self.port = await self._listener.listen("127.0.0.1", 0)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Drop everything."""
         await self._listener.close()
 
     async def has_sent(self, path: str) -> None:
-        """Wait until a path has been answered."""
         async with asyncio.timeout(120):
             while all(sent != path for _, _, sent, _, _ in self.sent):
                 await asyncio.sleep(0.05)

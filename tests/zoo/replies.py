@@ -29,7 +29,6 @@ PIXEL = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRA
 
 
 def fields(*lines: str) -> list[tuple[str, str]]:
-    """Header fields of `name: value` lines."""
     parted = (line.partition(":") for line in lines)
     return [(name.strip(), value.strip()) for name, _, value in parted]
 
@@ -57,7 +56,6 @@ def page(markup: str, *lines: str) -> Handler:
 
 
 def script(source: str, *lines: str) -> Handler:
-    """A script."""
     return answer(source.encode(), SCRIPT, *lines)
 
 
@@ -86,7 +84,6 @@ def pieces(*parts: bytes, trailers: tuple[str, ...] = (), pause_s: float = 0.0) 
 
 
 def framing_field(request: ServedRequest) -> tuple[str, ...]:
-    """Return the header field that HTTP/1.1 needs for a body of unknown length."""
     return ("transfer-encoding: chunked",) if request.protocol == "http/1.1" else ()
 
 
@@ -126,8 +123,7 @@ def send_part(
     return handle
 
 
-async def silence(request: ServedRequest, reply: Reply) -> None:
-    """Send nothing."""
+async def silence(request: ServedRequest, reply: Reply) -> None: ...
 
 
 def broken_off(part: bytes, *, length: int, how: str) -> Handler:
@@ -160,7 +156,6 @@ def ranges(whole: bytes, *lines: str) -> Handler:
 
 
 def taking_turns(*handlers: Handler) -> Handler:
-    """Use the handlers in turn."""
     turns = itertools.cycle(handlers)
 
     async def handle(request: ServedRequest, reply: Reply) -> None:

@@ -17,7 +17,6 @@ UNSERVED = {"h3": "the zoo's server does it over TCP alone"}
 
 
 async def last(request: ServedRequest, reply: Reply) -> None:
-    """Send a response, then end its connection."""
     await reply.head(200, fields(f"content-length: {len(TEXT)}", NO_STORE, CORS))
     await reply.body(TEXT)
     await reply.end()

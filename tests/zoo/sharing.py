@@ -21,8 +21,6 @@ SECOND = "await pause(200); const second = get('HERE/x'); await pause(500);"
 
 
 def slow(body: bytes, *lines: str, wait_s: float = 0.0, pieces: int = PIECES) -> Handler:
-    """Send a cacheable body in so many pieces."""
-
     async def handle(request: ServedRequest, reply: Reply) -> None:
         await asyncio.sleep(wait_s)
         await reply.head(200, fields(f"content-length: {len(body)}", FRESH, *lines))
@@ -36,7 +34,6 @@ def slow(body: bytes, *lines: str, wait_s: float = 0.0, pieces: int = PIECES) ->
 
 
 async def reset_halfway(request: ServedRequest, reply: Reply) -> None:
-    """Send half of a cacheable body, and break it off."""
     await reply.head(200, fields(f"content-length: {2 * len(TEXT)}", FRESH))
     for start in range(0, len(TEXT), 2000):
         await reply.body(TEXT[start : start + 2000])

@@ -28,7 +28,6 @@ Result: TypeAlias = "dict[str, dict[str, dict[str, Any]]]"
 
 
 def result(visits: Iterable[Visited]) -> Result:
-    """Return the result of a run."""
     result: Result = {}
     for visited in visits:
         for case in visited.cases.values():
@@ -84,13 +83,11 @@ def _total(result: Result, protocol: str) -> str:
 
 
 def save(result: Result) -> None:
-    """Save the result for the table."""
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n")
 
 
 def main() -> None:
-    """Write the table and the totals."""
     if not RESULT.exists():
         raise SystemExit(f"no {RESULT.relative_to(ROOT)}: run pytest tests/crawler/visit/test_zoo.py first")
     before, begin, rest = PAGE.read_text().partition(BEGIN)

@@ -18,12 +18,10 @@ MOBILE = "/releases/2026-11.mobile.local.tcp.web/v1"
 REPORT = "/reports/2026/v1"
 
 ADDRESS = re.compile(r"https://sizes\.test[^\s\"'}<,]*")
-"""An address of the service within a citation."""
 
 
 @pytest.fixture(scope="module")
 def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """A service with a public address, and a report with a figure."""
     data_dir = write_library(tmp_path_factory.mktemp("library"))
     (data_dir / "reports/2026/v1/report.json").write_text(json.dumps({"year": 2026, **CITABLE}))
     with serving(data_dir / "releases", base_url="https://sizes.test") as client:

@@ -46,7 +46,6 @@ PARTS = (
 
 
 def rows_of(page: str) -> dict[str, str]:
-    """The definition list of a page as text."""
     definitions = re.findall(r"<dt>(.*?)</dt><dd[^>]*>(.*?)</dd>", page, re.DOTALL)
     return {name: html.unescape(re.sub("<[^>]*>", "", value)) for name, value in definitions}
 
@@ -72,7 +71,6 @@ def write_citable(root: Path, whole_report: Path) -> Path:
 
 @pytest.fixture
 def library(tmp_path: Path, whole_report: Path) -> Path:
-    """A library that the test may change."""
     return write_citable(tmp_path, whole_report)
 
 

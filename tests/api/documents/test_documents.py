@@ -23,7 +23,6 @@ ANCHOR = re.compile(r' id="([^"]*)"')
 
 
 def html_text(page: str) -> str:
-    """The text of a page, as a browser shows it."""
     return unescape(re.sub(r"<[^>]*>", "", page))
 
 

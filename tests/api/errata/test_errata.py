@@ -18,7 +18,6 @@ WRONG = "sizes of <b>folded</b> headers are counted twice"
 
 @pytest.fixture
 def noted(data_dir: Path) -> Path:
-    """Releases of which one has an erratum."""
     record(
         data_dir / "releases",
         [f"{CRAWL}/v1", OTHER],

@@ -23,7 +23,6 @@ def _is_loaded() -> None:
 
 @pytest.fixture(scope="module")
 def client_of_items(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """A client of the service."""
     folder: Path = tmp_path_factory.mktemp("library")
     write_release_with_items(folder, CrawlName(month="2026-12"))
     write_release(folder, CrawlName(month="2026-11"), version=1)

@@ -64,7 +64,6 @@ CHANGES: dict[str, Callable[[Page], Any]] = {
     "Figure": choose("Figure", "histogram"),
     "Pages": choose("Pages", "inner"),
 }
-"""Each control with a change of it, one after the other."""
 
 CONTROLS = (
     "[...document.querySelectorAll('form.choice :is(input, select, button)')]"

@@ -29,7 +29,6 @@ def texts(client: TestClient, query: str, form: str = "explore.svg") -> list[str
 
 
 def drawn_rows(client: TestClient, query: str, form: str = "explore.json") -> list[dict[str, Any]]:
-    """The rows that a figure's Vega-Lite has."""
     answer = client.get(f"/{form}?{query}")
     assert answer.status_code == 200, answer.text
     return [row for rows in answer.json()["datasets"].values() for row in rows]

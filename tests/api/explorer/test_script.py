@@ -14,7 +14,6 @@ CRAWL = "2026-11.desktop.local.tcp.localweb"
 
 
 def wait_for_width(page: Page) -> None:
-    """Wait until the figure is drawn as wide as it is shown."""
     page.wait_for_function(
         "() => { const svg = document.querySelector('#figure .stage svg');"
         " return svg && Math.abs(svg.width.baseVal.value - svg.closest('figure').clientWidth) < 3; }"

@@ -25,7 +25,6 @@ AS_A_BROWSER = {"Accept": "text/html"}
 
 
 def har(*entries: dict[str, Any]) -> bytes:
-    """A HAR file of these entries, or of a document and its style sheet."""
     log = {"creator": {"name": "made up", "version": "1"}, "entries": list(entries or (DOCUMENT, STYLE))}
     return json.dumps({"log": log}).encode()
 
@@ -44,7 +43,6 @@ def give(
 
 
 def drawings_of(client: TestClient, page: str) -> list[httpx2.Response]:
-    """The drawings that the page of a result shows, in their order."""
     answers = [client.get(html.unescape(address)) for address in re.findall(r'<img src="([^"]*)"', page)]
     for answer in answers:
         assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml"), answer.text
@@ -88,7 +86,6 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 
 def give_queue(app: FastAPI, queue: Queue) -> Queue:
-    """Let a service put its replays into another queue."""
     app.state.service = dataclasses.replace(app.state.service, lab=queue)
     return queue
 

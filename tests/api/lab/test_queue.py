@@ -34,7 +34,6 @@ WITHIN_S = 60
 
 
 def until(holds: Callable[[], Any]) -> None:
-    """Wait until something holds; fails if it does not within a minute."""
     deadline = time.monotonic() + WITHIN_S
     while not holds():
         assert time.monotonic() < deadline
@@ -53,7 +52,6 @@ def add(queue: Queue, content: bytes = b"{}", *, client: str = "") -> Job:
 
 
 def at(address: str, client: TestClient) -> TestClient:
-    """A client of the same service at another address."""
     other = TestClient(client.app, client=(address, 1))
     other.portal = client.portal
     return other

@@ -25,12 +25,10 @@ SITE = "/sites/www.wikipedia.org.test"
 VISIT = 2001
 
 WITHIN_S = 300
-"""Time for a replay on a busy machine."""
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A folder of releases with the stored one."""
     folder = tmp_path / "releases"
     shutil.copytree(STORED, read_release(STORED).crawl.path(folder, version=1))
     return folder
@@ -41,7 +39,6 @@ def serve(root: Path, lab: Queue | None) -> TestClient:
 
 
 def address_of(client: TestClient) -> str:
-    """Where the form of the site's page leads."""
     (address,) = re.findall(r'action="(/lab/releases/[^"]*)"', client.get(SITE).text)
     return str(address)
 

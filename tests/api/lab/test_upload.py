@@ -78,7 +78,6 @@ def test_a_file_of_the_largest_size_is_taken_and_one_byte_more_is_refused(
 async def post(
     app: Any, receive: Receive, send: Send, *headers: tuple[bytes, bytes], address: str = "192.0.2.1"
 ) -> None:
-    """Call the application with a form."""
     scope = {
         "type": "http",
         "method": "POST",

@@ -11,7 +11,6 @@ def _of(place: str, **names: str) -> dict[str, str]:
 
 
 IN_JSON = {"suffix": "json"}
-"""The format of answers that lead on."""
 
 RELEASE = {"crawl": "crawl", "version": "version"}
 """A release, which every way from an answer pins, by its names in an answer's provenance."""

@@ -25,7 +25,6 @@ WALKS, STEPS = 80, 30
 """Walks through the API, and the most calls of each."""
 
 LEAST_FOLLOWED = 600
-"""Times that a link led to what was asked for, over all walks."""
 
 MOST_SEEDS = 10
 """Most seeds of walks. Hypothesis draws constants of the modules that are loaded too, so that walks differ by

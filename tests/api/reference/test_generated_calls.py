@@ -49,7 +49,6 @@ CHECKS = [
 ]
 
 WITHIN_S = 120
-"""Time limit for one answer, in seconds, on a machine that does much else."""
 
 ITEMS = CrawlName(month="2026-11")
 THERE: dict[str, tuple[Any, ...]] = {

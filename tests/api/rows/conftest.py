@@ -38,7 +38,6 @@ def made_up() -> MadeUp:
 def write_crawl(
     releases: Path, crawl: CrawlName, tables: MadeUp, *, version: int = 1, **options: int
 ) -> Path:
-    """Write a release with all tables of a crawl."""
     folder = crawl.path(releases, version=version)
     write_tables(folder, tables)
     (folder / "dictionary.json").write_text("{}\n")
@@ -49,7 +48,6 @@ def write_crawl(
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """A client of a service over the release of `made_up`, for tests that change nothing."""
     root = tmp_path_factory.mktemp("data") / "releases"
     write_crawl(root, NAME, made_up())
     with serving(root) as client:
@@ -58,6 +56,5 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 @pytest.fixture
 def releases(tmp_path: Path) -> Path:
-    """A folder with the release of `made_up`."""
     write_crawl(tmp_path / "releases", NAME, made_up())
     return tmp_path / "releases"

@@ -45,7 +45,6 @@ def get(client: TestClient, path: str, /, **parameters: Any) -> httpx2.Response:
 
 
 def rows(client: TestClient, table: str = "responses", **parameters: Any) -> list[Row]:
-    """The rows of one page of JSON."""
     answered: list[Row] = get(client, f"/v1/{table}", **{"limit": 10_000, **parameters}).json()["rows"]
     return answered
 

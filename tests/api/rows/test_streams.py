@@ -29,7 +29,6 @@ from tests.firstflight.commands.served import served
 
 Message = dict[str, Any]
 WITHIN_S = 120
-"""Time limit for what a test waits for, in seconds."""
 
 ROWS = 30_000
 """Rows of several batches."""
@@ -103,7 +102,6 @@ class Client:
 
     @property
     def is_whole(self) -> bool:
-        """True if the end of the body was sent."""
         return not self.messages[-1].get("more_body", False) and len(self.messages) > 1
 
 
@@ -125,14 +123,12 @@ def ask(releases: Path, suffix: str, on_body: Callable[[Client, int], Awaitable[
 
 
 def opened() -> Iterator[str]:
-    """Files that this process has open."""
     for link in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):
             yield str(link.readlink())
 
 
-async def nothing(_client: Client, _number: int) -> None:
-    """Take the piece."""
+async def nothing(_client: Client, _number: int) -> None: ...
 
 
 def test_a_stream_has_every_row_and_its_end(releases: Path) -> None:
@@ -222,8 +218,7 @@ def test_more_streams_than_there_are_places_for_are_told_to_come_again(releases:
         app = create_app(releases, releases.parent / "reports", looked_at_every_s=0)
         begun, go_on = asyncio.Semaphore(0), asyncio.Event()
 
-        async def take(_number: int) -> None:
-            """Take the piece."""
+        async def take(_number: int) -> None: ...
 
         async def hold(number: int) -> None:
             if number == 1:
@@ -251,8 +246,7 @@ def test_one_client_has_half_of_the_streams(releases: Path) -> None:
     async def run() -> list[Client]:
         app = create_app(releases, releases.parent / "reports", looked_at_every_s=0)
 
-        async def take(_number: int) -> None:
-            """Take the piece."""
+        async def take(_number: int) -> None: ...
 
         with contextlib.ExitStack() as places:
             for _ in range(STREAMS_EACH):

@@ -39,5 +39,4 @@ def two_months(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def months(two_months: Path, tmp_path: Path) -> Path:
-    """The same releases, for a test that may change them."""
     return shutil.copytree(two_months, tmp_path / "releases")

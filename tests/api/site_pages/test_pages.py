@@ -23,7 +23,6 @@ Row = dict[str, str]
 
 
 def plain(text: str) -> str:
-    """The words of a piece of HTML."""
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).replace(NARROW, " ").split())
 
 
@@ -53,7 +52,6 @@ def bars(drawing: str) -> list[list[tuple[float, float]]]:
 
 
 def waterfall(client: TestClient, path: str) -> str:
-    """The drawing on the page of a page load."""
     (address,) = re.findall(r'<img src="([^"]*waterfall.svg[^"]*)"', read(client, path))
     return client.get(html.unescape(address)).text
 

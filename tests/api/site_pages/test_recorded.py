@@ -13,7 +13,6 @@ from tests.api.site_pages.test_pages import bars, waterfall
 from tests.circles import ALL
 
 EVERY = 30 if ALL else 120
-"""Every n-th page is looked at."""
 
 
 @pytest.mark.slow

@@ -54,7 +54,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def three(built: Path, tmp_path: Path) -> Path:
-    """The same months, for a test that may change them."""
     return shutil.copytree(built, tmp_path / "releases")
 
 

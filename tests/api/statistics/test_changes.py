@@ -28,7 +28,6 @@ IN_2013, IN_2019, IN_2025 = (
 def years(
     recorded_releases: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[TestClient]:
-    """A service with three of the recorded sets."""
     root = tmp_path_factory.mktemp("data")
     for name in ("phantomjs-2013-09", "wpt-2019-12", "pages-2025-08"):
         shutil.copytree(recorded_releases(name), root / "releases", dirs_exist_ok=True)

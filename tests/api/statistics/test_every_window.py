@@ -15,7 +15,6 @@ from tests.api.conftest import item_table, serving, write_release_with_items
 
 CRAWL = CrawlName(month="2026-12")
 AT_ONCE = 20
-"""Most windows of one question."""
 
 Row = dict[str, Any]
 

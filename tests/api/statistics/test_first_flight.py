@@ -16,7 +16,6 @@ QUERY = "crawl=2026-12.desktop.local.tcp.localweb&iw=13&mss=1220&protocol=h2"
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """A client of a service that has a month with strata."""
     root = write_library(tmp_path_factory.mktemp("library"))
     write_release_with_items(root / "releases", CrawlName(month="2026-12", kind="localweb"))
     with serving_library(root) as client:

@@ -24,14 +24,12 @@ def canonical(client: TestClient, path: str) -> str:
 
 @pytest.fixture
 def months(tmp_path: Path) -> Path:
-    """Two months."""
     for crawl in (FIRST, SECOND):
         write_release_with_items(tmp_path, crawl)
     return tmp_path
 
 
 def more(folder: Path) -> None:
-    """A second version of the second month, with other sizes, and a third month."""
     write_release(folder, SECOND, version=2)
     write_release_with_items(folder, THIRD)
 

@@ -187,7 +187,6 @@ def test_a_service_that_cannot_write_the_files_answers_without_them(tmp_path: Pa
 
 
 def until(is_so: Callable[[], bool]) -> None:
-    """Wait until a condition holds."""
     deadline = time.monotonic() + PREPARED_WITHIN_S
     while not is_so():
         assert time.monotonic() < deadline

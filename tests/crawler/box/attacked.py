@@ -41,7 +41,6 @@ def uplink() -> None:
 
 @contextlib.contextmanager
 def somebody() -> Iterator[subprocess.Popen[bytes]]:
-    """Another process of this user, with a secret on its command line."""
     sleeping = "import time; time.sleep(600)"
     with subprocess.Popen([sys.executable, "-c", sleeping, MARKER]) as process:
         try:

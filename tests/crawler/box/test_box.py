@@ -118,7 +118,6 @@ def test_a_browser_outside_usr_is_seen_with_its_folder_alone(tmp_path: Path) -> 
 
 
 def boxed(script: str) -> list[str]:
-    """Lines that a Python script prints in a box."""
     call = [*box.with_filter(box.box_command(Path("/usr/bin/python3"), memory_bytes=2**30)), "-c", script]
     done = subprocess.run(
         call,

@@ -23,14 +23,12 @@ from firstflight.settings import from_environment
 from schema.tables import Crawl
 
 GONE = "QUIC_SESSION_CRYPTO_HANDSHAKE_DONE"
-"""No browser has this event."""
 
 SAID = f"the browser's log has no {GONE}: what is read from there stays null"
 
 
 @pytest.fixture
 def wanting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the crawler wait for an event that is gone."""
     for module in (log_events, logstream):
         monkeypatch.setattr(module, "WANTED", WANTED | {GONE})
 

@@ -110,7 +110,6 @@ def test_the_tail_is_that_of_fishers_exact_test() -> None:
 
 
 NO_ADDRESS = 0.03
-"""Share of the sites that have no address."""
 
 
 def looked_up(chosen: random.Random, fails: Callable[[int], float], sites: int = 1000) -> list[FirstVisit]:

@@ -17,7 +17,6 @@ from tests.factories.made_up_visits import BEGAN, observation, plan_crawl
 
 
 def crawled(engine: Engine, responses: int) -> Crawl:
-    """Make a crawl of one visit with this number of responses."""
     crawl = plan_crawl(engine, sites=2)
     store(engine, crawl, observation(responses=responses))
     return crawl

@@ -90,7 +90,6 @@ def shape(mtu: int, largest: int, segments: int) -> None:
 
 
 def download(host: str, size: int, *shaped: int) -> dict[str, Any]:
-    """What the packets of a download say of it."""
     shape(*shaped)
     connections = CapturedConnections()
     largest = segments = 0
@@ -132,7 +131,6 @@ def protocols() -> list[str]:
 
 
 def content() -> bool:
-    """Whether any payload was in the memory of a ring."""
     with captured() as ring:
         Download("127.0.0.1", 10 * MIB).end()
         Download("::1", 10 * MIB).end()
@@ -157,7 +155,6 @@ def latency() -> list[float]:
 
 
 def overflow() -> dict[str, Any]:
-    """A ring that is emptied too late."""
     shape(1500, 65_536, 1)
 
     def drain(ring: Ring) -> CapturedConnections:

@@ -39,7 +39,6 @@ class Pair:
 
     @property
     def own_us(self) -> int:
-        """What the connection's own process is told."""
         info = self.client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
         return int(struct.unpack_from("=I", info, MIN_RTT_AT)[0])
 

@@ -168,7 +168,6 @@ def _downloaded() -> tuple[int, str, int]:
 
 
 def unnamed() -> dict[str, int]:
-    """Bytes of a connection by who names it."""
     collected = {}
     began = now_ms()
     with capture_loopback(is_theirs_alone=True) as capture:

@@ -33,9 +33,7 @@ class Weather(CrawlNetwork):
         return fault
 
     unresolved: frozenset[str] = frozenset()
-    """Names that our resolver does not resolve, and others do."""
     untold: frozenset[str] = frozenset()
-    """Names of which no other resolver tells whether they exist."""
     known: list[str] = dataclasses.field(default_factory=list)
 
     def note_resolved(self, host: str) -> None:

@@ -67,7 +67,6 @@ class Broken:
 
     @property
     def link(self) -> str:
-        """Name of the link, and of the table outside."""
         return str(next(link for link in network()["links"] if link.startswith("ffguard")))
 
     def within(self, *call: str) -> None:

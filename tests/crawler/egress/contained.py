@@ -28,7 +28,6 @@ READ_ONLY = "mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/
 
 
 def play() -> dict[str, Any]:
-    """Set up, break and mend a guard as the task's user."""
     with set_up_guard(parse_networks(world.BLOCKED)) as guard:
         whole = find_fault(guard.check)
         Broken(guard).the_link()

@@ -35,7 +35,6 @@ def nft(*call: str, given: str | None = None) -> str:
 
 
 def list_destinations() -> list[str]:
-    """The destinations on the guard's link."""
     collected = []
     for name in ("seen4", "seen6"):
         for nftable in json.loads(nft("-j", "list", "set", "inet", "truth", name))["nftables"]:
@@ -44,7 +43,6 @@ def list_destinations() -> list[str]:
 
 
 def network() -> dict[str, Any]:
-    """Read the state of the machine's network that a guard might leave changed."""
     links = json.loads(subprocess.run(["ip", "-json", "link"], capture_output=True, check=True).stdout)
     return {
         "links": sorted(link["ifname"] for link in links),
@@ -54,7 +52,6 @@ def network() -> dict[str, Any]:
 
 
 def addresses(guard: AddressGuard) -> list[dict[str, Any]]:
-    """Read the addresses of the guard's interfaces and their state."""
     inside = [f"--{kind}=/proc/{guard.namespace_pid}/ns/{kind}" for kind in ("user", "net")]
     shown = subprocess.run(
         ["nsenter", "--preserve-credentials", *inside, "ip", "-json", "address"],
@@ -106,7 +103,6 @@ def capture_page(guard: AddressGuard, address: str) -> int | None:
 
 
 def list_holders(descriptor: int) -> list[int]:
-    """List the processes that have this process's socket `descriptor` open."""
     link = Path(f"/proc/self/fd/{descriptor}").readlink()
     collected = []
     for path in Path("/proc").glob("[0-9]*/fd/*"):

@@ -38,6 +38,5 @@ async def _answer(address: str, came: Callable[[str], None], request: ServedRequ
 
 
 def browser_flags(spki_hash: str) -> list[str]:
-    """Return flags that make a browser ask these hosts by HTTP/3, and trust them."""
     origins = ",".join(f"{host}:{PORT}" for host in (PUBLIC_HOST, PRIVATE_HOST))
     return [f"--origin-to-force-quic-on={origins}", f"--ignore-certificate-errors-spki-list={spki_hash}"]

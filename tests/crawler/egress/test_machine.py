@@ -64,7 +64,6 @@ SETUPS: dict[str, tuple[list[str], list[str]]] = {
 
 
 def read_networks(commands: list[str]) -> dict[str, Any]:
-    """The machine of this namespace, configured so."""
     subprocess.run(["ip", "-batch", "-"], input="\n".join(commands) + "\n", text=True, check=True)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):

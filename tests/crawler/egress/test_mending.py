@@ -58,7 +58,6 @@ def broken_guards(world: str, folder: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module", params=WORLDS)
 def result(request: pytest.FixtureRequest, worlds: dict[str, Future[dict[str, Any]]]) -> dict[str, Any]:
-    """What happened in each world in turn."""
     return worlds[request.param].result()
 
 

@@ -38,7 +38,6 @@ def answer_to(wire: bytes, way: str) -> bytes:
 
 
 def parse_reply(wire: bytes) -> tuple[str, str]:
-    """The question of an answer, and its transport."""
     (record,) = dns.message.from_wire(wire).answer
     return str(record.name), str(record[0]).strip('"')
 
@@ -82,7 +81,6 @@ class Relayed:
         self.streams = streams.getsockname()
 
     async def ask(self, question: bytes) -> bytes:
-        """In a datagram."""
         loop = asyncio.get_running_loop()
         with socket.socket(type=socket.SOCK_DGRAM) as asking:
             asking.setblocking(False)
@@ -135,7 +133,6 @@ async def relayed(*, answering: bool = True) -> AsyncIterator[Relayed]:
 
 
 def split(stream: bytes) -> list[bytes]:
-    """The messages that came on a connection."""
     collected = []
     while stream:
         length = int.from_bytes(stream[:2], "big")

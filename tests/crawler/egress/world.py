@@ -40,7 +40,6 @@ ON_LINK = "93.184.215.77"
 BLOCKED = "93.184.217.17"
 """Public, and named by the operator: a container's host, say."""
 BLOCKED_64 = "64:ff9b::5db8:d911"
-"""The same address in its NAT64 form."""
 MACHINE = ["10.0.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "100.100.100.200", "198.51.100.1"]
 MACHINE_6 = ["fd00:ec2::254", "fe80::99"]
 
@@ -116,8 +115,6 @@ class Servers:
         await loop.create_datagram_endpoint(Datagrams, local_addr=("0.0.0.0", STUN_PORT))
 
     async def answer_questions(self) -> None:
-        """A DNS server at the gateway's address."""
-
         class Nameserver(asyncio.DatagramProtocol):
             def connection_made(self, transport: asyncio.BaseTransport) -> None:
                 self.transport = transport
@@ -228,7 +225,6 @@ def machine(folder: Path) -> Iterator[None]:
 
 INTERNET: list[subprocess.Popen[str]] = []
 QUIC_FLAGS: list[str] = []
-"""Flags of a browser that speaks QUIC with the server."""
 
 
 @contextlib.contextmanager
@@ -260,7 +256,6 @@ def internet() -> Iterator[None]:
 
 
 def came_to_the_internet() -> list[tuple[str, str]]:
-    """Return the contacts that the Internet's servers recorded since the last call."""
     (process,) = INTERNET
     print("report", file=process.stdin, flush=True)
     assert process.stdout is not None

@@ -43,7 +43,6 @@ async def plain(request: ServedRequest, reply: Reply) -> None:
 
 
 async def pieces(request: ServedRequest, reply: Reply) -> None:
-    """A response with DATA frames of all lengths, and a trailer."""
     await reply.head(200, [CORS])
     for size in (1, 63, 64, 5000, 70_000):
         await reply.body(b"p" * size)
@@ -60,7 +59,6 @@ async def nothing(request: ServedRequest, reply: Reply) -> None:
 
 
 async def empty(request: ServedRequest, reply: Reply) -> None:
-    """A response whose FIN comes without data."""
     await reply.head(200, [CORS, ("content-length", "0")])
     await reply.end()
 

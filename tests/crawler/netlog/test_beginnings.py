@@ -23,14 +23,11 @@ OF_CONNECTION = (
     *("protocol", "tls_version", "tls_resumed"),
 )
 SESSIONS = ("QUIC_SESSION", "QUIC_SESSION_WEBTRANSPORT_CLIENT_ALIVE")
-"""Events that begin a QUIC connection."""
 
 CUTS = 25
-"""Places at which each log is made to begin late."""
 
 
 def arrived(rows: TrafficRows) -> collections.Counter[tuple[Any, ...]]:
-    """Responses with a size."""
     return collections.Counter(
         tuple(row[name] for name in OF_RESPONSE) for row in rows.responses if row["wire_bytes"] is not None
     )

@@ -24,7 +24,6 @@ from tests.zoo.serving.namespace import in_namespace
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 Seen: TypeAlias = dict[str, Any]
-"""One visit: `visit`, `connections` and `responses`."""
 
 BROWSERS = 2
 
@@ -58,7 +57,6 @@ def visit_all(mode: str) -> dict[str, Any]:
 
 
 async def crawl(web: Played, chosen: Sequence[str], capture: Capture | None) -> list[Observation]:
-    """Visit the chosen sites with two browsers at a time."""
     sites = collections.deque(chosen)
     seen: list[Observation] = []
     chromium = from_environment().chromium
@@ -145,7 +143,6 @@ def test_every_response_and_connection_is_what_the_server_sent(mode: str) -> Non
 
 
 def assert_same(seen: collections.Counter[Any], sent: collections.Counter[Any]) -> None:
-    """Check that the browser's rows are the server's, and name only those that are not."""
     assert {"seen, not sent": seen - sent, "sent, not seen": sent - seen} == {
         "seen, not sent": collections.Counter(),
         "sent, not seen": collections.Counter(),
@@ -153,7 +150,6 @@ def assert_same(seen: collections.Counter[Any], sent: collections.Counter[Any]) 
 
 
 def assert_causal(seen: Seen) -> None:
-    """Check that causes come before their effects."""
     connections = {row["id"]: row for row in seen["connections"]}
     responses = {row["id"]: row for row in seen["responses"]}
     for row in seen["responses"]:

@@ -40,7 +40,6 @@ WIRE = b"".join(frame.serialize() for frame in FRAMES)
 
 
 def asked() -> FrameReader:
-    """A reader of a connection with five requests."""
     reader = FrameReader()
     reader.newest_request = 9
     return reader

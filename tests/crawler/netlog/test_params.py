@@ -16,7 +16,6 @@ READERS: list[tuple[tuple[str, str], Callable[..., Any]]] = [
     *(((name, "NONE"), handler) for name, handler in quic.HANDLERS.items()),
     *(((name, "NONE"), sizes) for name, sizes in quic_overhead.SIZED.items()),
 ]
-"""Functions that read events or their parameters."""
 
 UNRECORDED = {
     *("HTTP3_UNKNOWN_FRAME_RECEIVED", "IN_MEMORY_CACHE_READ_RESPONSE_HEADERS"),

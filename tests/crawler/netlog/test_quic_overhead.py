@@ -34,7 +34,6 @@ def reader(size: int, *frames: Event[Any], long_header: bool = False) -> QuicOve
 
 
 def secured() -> QuicOverhead:
-    """A reader after a handshake of no bytes."""
     overhead = QuicOverhead()
     overhead.datagram(0)
     overhead.packet(0, long_header=True)

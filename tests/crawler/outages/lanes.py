@@ -96,11 +96,9 @@ def fail_resolver(chosen: random.Random) -> Iterator[None]:
 
 
 FAILING: list[random.Random] = []
-"""Dice of the nameserver while it fails."""
 
 
 def fails(name: str) -> bool:
-    """Whether the machine's nameserver fails for a name now."""
     return name != CANARY and any(dice.random() < UNRESOLVED for dice in FAILING)
 
 
@@ -151,7 +149,6 @@ class Operator:
         )
 
     def crawl(self, vantage: str, between: Callable[[], None]) -> None:
-        """Run a crawl to its end, calling `between` repeatedly."""
         name = self.plan(vantage)
         self.lanes = [self.lane(name) for _ in range(LANES)]
         deadline = time.monotonic() + WITHIN_S

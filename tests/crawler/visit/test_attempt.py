@@ -34,7 +34,6 @@ def ended(
 
 
 def shown() -> MainDocument:
-    """The home page of a.test."""
     document = MainDocument("top")
     request = events.Request("https://a.test/")
     document.feed(

@@ -31,7 +31,6 @@ def rows_of(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def is_refused(saw: dict[str, Any] | None) -> bool:
-    """Whether the page got an error for the header or for the body."""
     return saw is None or saw["body_bytes"] is None
 
 
@@ -45,7 +44,6 @@ def stored(row: dict[str, Any] | None) -> tuple[Any, ...]:
 
 
 def stored_status(saw: dict[str, Any]) -> int | None:
-    """The status, unless it has no three digits."""
     return saw["status"] if 100 <= saw["status"] <= 999 else None
 
 

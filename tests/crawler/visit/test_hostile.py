@@ -117,7 +117,6 @@ class Seat:
         self._browser: Browser | None = None
 
     async def visit(self, host: str, budget_s: float, settle_s: float) -> tuple[Observation, float]:
-        """Return the observation and its duration in seconds."""
         if self._browser is None:
             self._browser = await self._stack.enter_async_context(self._launch())
         began = time.monotonic()

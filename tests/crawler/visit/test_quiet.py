@@ -28,7 +28,6 @@ BURN = f"import time\nend = time.monotonic() + {BURN_S}\nwhile time.monotonic() 
 
 
 def step(work: str) -> str:
-    """Return a script that works and asks, several times."""
     return f"(async () => {{for (let n = 1; n <= {STEPS}; n++) {{{work} await fetch('/' + n);}}}})();"
 
 
@@ -37,7 +36,6 @@ def script(source: str) -> Answer:
 
 
 def hop(work: str, n: int) -> Answer:
-    """Return a document that works and leads to the next."""
     return html(f"<script>{work} location.href = '/{n + 1}';</script>" if n < STEPS else "the end")
 
 
@@ -73,7 +71,6 @@ def busy_machine() -> Iterator[None]:
 
 
 def check_visits(answers: dict[str, Answer]) -> None:
-    """Visit all hosts, and find that each visit was quiet after all that its page asks for."""
     hosts = sorted({place.partition("/")[0] for place in answers})
     visits = asyncio.run(visit_hosts(RawWeb(answers), *hosts, budget_s=120, settle_s=60))
     for host, seen in zip(hosts, visits, strict=True):

@@ -21,7 +21,6 @@ SHOWN = {
     "temporary.test": ("307 Temporary Redirect", ()),
     "permanent.test": ("308 Permanent Redirect", ()),
 }
-"""Status and Location, by host."""
 
 MARKUP = b"<!doctype html><link rel=icon href=data:,><p>here</p><img src=/x>"
 

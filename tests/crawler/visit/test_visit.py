@@ -26,7 +26,6 @@ from tests.zoo.raw import Answer, RawWeb, answer, html
 pytestmark = pytest.mark.browser
 
 BUDGET_S = 4.0
-"""Budget of a visit that only the clock ends, in seconds."""
 
 
 def run(chromium: Path, web: Any, *hosts: str, late: Collection[str] = ()) -> list[Observation]:

@@ -56,7 +56,6 @@ BINDING, ANSWERED, MAPPED = 0x0001, 0x0101, 0x0020
 
 @contextlib.contextmanager
 def interface() -> Iterator[None]:
-    """An interface with an address and a default route."""
     device = os.open("/dev/net/tun", os.O_RDWR)
     fcntl.ioctl(device, TUNSETIFF, struct.pack("16sH", b"tap", IFF_TAP_NO_PI))
     for command in (
@@ -73,7 +72,6 @@ def interface() -> Iterator[None]:
 
 
 def serve_stun() -> None:
-    """Tell each client its address."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.bind((ADDRESS, STUN_PORT))
         while True:

@@ -40,12 +40,10 @@ GROWN_KIB = 50 * 1024
 """Most memory that a body of 80 MB, or of 200 MB in `scripts/test --all`, may add to the crawler."""
 
 Zoo: TypeAlias = dict[str, list[Visited]]
-"""All visits, by protocol."""
 
 
 @pytest.fixture(scope="module")
 def zoo() -> Zoo:
-    """Visit all pages by every protocol."""
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         results = dict(zip(VISITED, pool.map(visit_all, VISITED), strict=True))
     table.save(result_of(results))
@@ -71,7 +69,6 @@ def result_of(zoo: Zoo) -> table.Result:
 
 @pytest.fixture(params=VISITED)
 def visits(request: pytest.FixtureRequest, zoo: Zoo) -> list[Visited]:
-    """All visits by one protocol."""
     return zoo[request.param]
 
 

@@ -82,8 +82,6 @@ async def fine(host: str) -> Observation:
 
 
 def ending(outcome: str) -> Visit:
-    """Return visits that all end so."""
-
     async def visited(host: str) -> Observation:
         return observation(outcome)
 

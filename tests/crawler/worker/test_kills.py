@@ -36,7 +36,6 @@ CRAWLERS = 4
 BROWSERS_EACH = 1
 
 ROUNDS = 5 if ALL else 1
-"""Rounds of kills."""
 
 KILLS = (["crawler"] * 3 + ["browser"] * 2 + ["driver", "postmaster", "backend"]) * ROUNDS
 
@@ -133,11 +132,9 @@ class Operator:
         return count
 
     def restart(self) -> None:
-        """Start again every process that did not end by itself."""
         self.crawlers = [crawler if crawler.poll() in (None, 0) else self.run() for crawler in self.crawlers]
 
     def kill(self, kind: str) -> None:
-        """End one of a kind, as soon as there is one, and have it started again."""
         while not (pids := self.find(kind)):
             self.restart()
             time.sleep(0.1)

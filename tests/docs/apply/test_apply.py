@@ -59,7 +59,6 @@ class Sent(NamedTuple):
     """Segments that left before the first acknowledgement, by response:
     microsecond since the first, and payload."""
     said: str
-    """Output of the commands."""
     watched: str
     """Output of the commands of the open connection, before its first response."""
 
@@ -73,13 +72,11 @@ class Sent(NamedTuple):
 
 
 def step(commands: str = "", **values: Any) -> dict[str, Any]:
-    """A step of the guest's driver."""
     usual = {"family": 4, "rtt_ms": 100, "timestamps": True, "pauses_s": [0], "handshake_bytes": 0}
     return {"commands": commands, "watch": "", "loses_syn_ack": False, **usual, **values}
 
 
 def operate(lab: Lab, families: list[int], steps: Sequence[dict[str, Any]], folder: Path) -> list[Sent]:
-    """Do the steps on one server."""
     answers: list[dict[str, Any]] = []
     work = {"families": families, "queues": 2, "folder": str(folder), "steps": steps}
     with guest_scratch() as scratch, claim_cpu(usable_cpus()[::-1]) as cpu:

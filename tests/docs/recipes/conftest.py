@@ -34,7 +34,6 @@ REGION = "?region=eu-central-1"
 CODE = re.compile(r"^```(python|sql)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SNIPPET = re.compile(r'<summary>([^<]*)</summary>.*?<code class="language-\w+">(.*?)</code>', re.DOTALL)
 WITHIN_S = 60
-"""Time limit for a program that runs a recipe, in seconds."""
 
 NOVEMBER = CrawlName(month="2026-11")
 OCTOBER = CrawlName(month="2026-10")
@@ -49,7 +48,6 @@ class Served:
     releases: Path
 
     def share(self, crawl: CrawlName) -> float:
-        """What the service says."""
         query = f"crawl={crawl}&version=1&iw=10&mss=1430"
         with urllib.request.urlopen(f"{self.address}v1/first-flight?{query}") as answer:
             share: float = json.load(answer)["share"]
@@ -60,7 +58,6 @@ class Served:
         return code.replace(SITE, self.address)
 
     def snippets(self, crawl: CrawlName) -> dict[str, str]:
-        """The code on the page of a release, by its tool."""
         with urllib.request.urlopen(f"{self.address}releases/{crawl}/v1") as answer:
             page = answer.read().decode()
         return {heading: html.unescape(code) for heading, code in SNIPPET.findall(page)}
@@ -80,7 +77,6 @@ def items(*, smaller: int) -> pa.Table:
 
 
 def add_description(folder: Path, crawl: CrawlName) -> None:
-    """Add croissant.json to a release."""
     manifest = read_release(folder).manifest
     described = croissant(cite_release(manifest), tables_in(folder, manifest.files))
     (folder / CROISSANT).write_text(json.dumps(described))
@@ -115,7 +111,6 @@ def python_with(packages: str, *, option: str) -> Path:
 
 @pytest.fixture(scope="session")
 def readers() -> Path:
-    """The Python that has DuckDB with its extension httpfs, and an S3 server."""
     return python_with("httpfs-and-s3", option="--tests")
 
 
@@ -146,7 +141,6 @@ def store(service: Served, readers: Path, tmp_path_factory: pytest.TempPathFacto
 
 
 def recipes() -> dict[str, tuple[str, str]]:
-    """Language and code of each recipe in Python and SQL, by its headings."""
     by_name = {}
     for part in re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
         chapter, *sections = re.split(r"^### ", part, flags=re.MULTILINE)
@@ -162,7 +156,6 @@ DISTRIBUTIONS = "Spark, the distributions from the items"
 
 
 def run(code: str) -> dict[str, Any]:
-    """The names that code in Python leaves."""
     names: dict[str, Any] = {}
     exec(compile(code, str(PAGE), "exec"), names)
     return names

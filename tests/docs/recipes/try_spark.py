@@ -21,12 +21,10 @@ from schema.crawls import CrawlName
 from tests.docs.recipes.conftest import DISTRIBUTIONS, MANY, STORE, Served, python_with, recipes, serving
 
 WITHIN_S = 600
-"""Time limit for Spark to start and to answer, in seconds."""
 
 YEAR = tuple(CrawlName(month=f"2026-{month:02}") for month in range(1, 13))
 PARTS = 5
 SETS = {"2025-08": AUGUST_2025, "2023-11": "tranco-2023-11"}
-"""Recorded pages of two months."""
 
 COLUMNS = ("measure", "size_bytes", "count", "cumulative", "cdf")
 LOCAL = (

@@ -14,7 +14,6 @@ statement = query.statement
 
 
 def search(question: query.Question, rendering: query.Rendering) -> tuple[str, list[Any]]:
-    """The statement of a question, or one that searches for rows for hours."""
     sql, values = statement(question, rendering)
     if any(value == [PATH] for _, value in question.filters):
         sql = sql.replace(" WHERE ", ", range(1000000000000) AS numbers(seventh) WHERE seventh % 7 = 8 OR ")

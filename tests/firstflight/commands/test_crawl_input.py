@@ -29,7 +29,6 @@ def sites(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(tmp_path: Path, database_18: Engine) -> Run:
-    """The command line over a database of its own."""
     url = database_18.url.set(drivername="postgresql").render_as_string(hide_password=False)
 
     def firstflight(*arguments: str | Path, **environment: str) -> Result:
@@ -45,7 +44,6 @@ def run(tmp_path: Path, database_18: Engine) -> Run:
 
 
 def settings(*values: str) -> list[str]:
-    """The values as options of the command line."""
     return [word for value in values for word in ("--set", value)]
 
 
@@ -60,7 +58,6 @@ def facts(result: Result) -> dict[str, Any]:
 
 
 def failed(result: Result) -> str:
-    """The one line that a failed command said."""
     assert result.exit_code == 1, result.output
     assert isinstance(result.exception, SystemExit)
     assert result.stdout == ""

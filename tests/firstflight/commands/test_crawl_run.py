@@ -49,7 +49,6 @@ def reset(connection: socket.socket) -> None:
 
 
 def settings(*values: str) -> list[str]:
-    """The values as options of the command line."""
     return [word for value in values for word in ("--set", value)]
 
 

@@ -163,7 +163,6 @@ def test_a_demo_waits_for_packages_and_says_how_many_percent_are_there(
 
 
 def started(release: Release) -> list[datetime.datetime]:
-    """When the visits of a release began."""
     started: list[datetime.datetime] = pq.read_table(release.file("visit"))["started_at"].to_pylist()
     return started
 
@@ -289,7 +288,6 @@ def browsing(address: str) -> Iterator[Page]:
 
 
 def follow(page: Page, link: str) -> None:
-    """Follow a link of the navigation on top of every page."""
     with page.expect_navigation(wait_until="load"):
         page.get_by_role("navigation", name="Service").get_by_role("link", name=link).click()
 

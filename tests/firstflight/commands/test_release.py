@@ -21,7 +21,6 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def run(database_18: Engine, tmp_path: Path) -> Run:
-    """`firstflight release ...` over a database with one sealed crawl."""
     stored_crawl.store(database_18, stored_crawl.typical(sites=3))
     environment = {
         "FIRSTFLIGHT_DATA_DIR": str(tmp_path),

@@ -39,7 +39,6 @@ SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The URL of a service with a short time limit."""
     folder = tmp_path_factory.mktemp("siege")
     environment = {"FIRSTFLIGHT_DATA_DIR": str(folder), "FIRSTFLIGHT_CACHE_DIR": str(folder / "cache")}
     with served(environment, "--header-timeout", str(TIMEOUT_S)) as address:
@@ -64,7 +63,6 @@ ANOTHER = "127.0.0.2"
 def answer(
     port: int, path: str = "/v1/crawls", *, source: str = ANOTHER, headers: Mapping[str, str] | None = None
 ) -> int:
-    """Status of the answer to another client."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WITHIN_S, source_address=(source, 0))
     with contextlib.closing(connection):
         connection.request("GET", path, headers=headers or {})
@@ -197,7 +195,6 @@ def test_clients_are_answered_while_more_requests_are_half_sent_than_there_are_d
 def slow_reader(
     port: int, path: str, *, source: str = "127.0.0.1", headers: Mapping[str, str] | None = None
 ) -> http.client.HTTPConnection:
-    """A connection that asks for a file and reads nothing of it."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WITHIN_S)
     connection.sock = socket.socket()
     connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -32,12 +32,10 @@ from tests.factories.undrawn import undrawn
 NAME = "2026-11.desktop.here.tcp.localweb"
 
 SECOND = ("--without-replay", "--version", "2", "--reason", "sizes alone", "--corrects", "the replay")
-"""Options of a second version of the report."""
 
 
 @pytest.fixture(scope="module")
 def crawled(embedded_server: str) -> Iterator[Engine]:
-    """A database with one sealed crawl."""
     with with_tables(embedded_server) as engine:
         stored_crawl.store(engine, stored_crawl.typical(sites=3))
         with engine.begin() as connection:
@@ -58,7 +56,6 @@ def pristine(crawled: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def data(pristine: Path, crawled: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy that a test may damage."""
     folder = shutil.copytree(pristine, tmp_path / "data")
     monkeypatch.setenv("FIRSTFLIGHT_DATA_DIR", str(folder))
     monkeypatch.setenv("FIRSTFLIGHT_DATABASE_URL", crawled.url.render_as_string(hide_password=False))
@@ -70,7 +67,6 @@ def run(*arguments: str) -> Result:
 
 
 def items(*arguments: str) -> dict[str, dict[str, Any]]:
-    """The verdicts of `verify --json`, by kind."""
     printed = json.loads(run("verify", "--json", *arguments).stdout)["items"]
     return {item["kind"]: item for item in printed}
 

@@ -17,7 +17,6 @@ HOST = "zoo.test"
 
 @contextlib.asynccontextmanager
 async def connected(web: ZooWeb) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """Connect to the clear port."""
     reader, writer = await asyncio.open_connection(*web.endpoint(ServedOrigin("http", HOST)), limit=1 << 20)
     try:
         yield reader, writer

@@ -30,7 +30,6 @@ class MadeUpLog:
         self._source = 0
 
     def event(self, name: str, source: int, phase: str = "NONE", **params: Any) -> None:
-        """Add an event."""
         self.events.append(
             {
                 "params": params,
@@ -86,7 +85,6 @@ class MadeUpLog:
                 self.event("HTTP_TRANSACTION_READ_RESPONSE_HEADERS", request, headers=header.split("\n"))
 
     def end(self, request: int) -> None:
-        """End a request."""
         self.event("REQUEST_ALIVE", request, "END")
 
     def get(
@@ -105,10 +103,8 @@ class MadeUpLog:
         self.end(request)
 
     def page(self, url: str, *received: int, top: str | None = "http://a.example") -> None:
-        """Ask for a page's document."""
         self.get(url, *(received or (1_100,)), top=top, frame="main frame")
 
     def written(self) -> bytes:
-        """The log as Chrome writes it."""
         head = f'{{"constants": {json.dumps(self.constants)},\n"events": [\n'
         return (head + ",\n".join(map(json.dumps, self.events)) + '],\n"polledData": {}}\n').encode()

@@ -27,7 +27,6 @@ RAW = 101
 def segment(
     *, from_server: bool, sequence: int, acknowledged: int, size: int, flags: int = ACK, options: bytes = b""
 ) -> bytes:
-    """An IPv4 packet with a TCP segment."""
     ends = (SERVER, CLIENT) if from_server else (CLIENT, SERVER)
     ports = (80, CLIENT_PORT) if from_server else (CLIENT_PORT, 80)
     length = 40 + len(options) + size

@@ -33,7 +33,6 @@ DATED = cite_report(
 
 @pytest.fixture
 def dataset(tmp_path: Path) -> Work:
-    """A release of which the day of the publication is unknown."""
     manifest = smallest_release(tmp_path, CrawlName(month="2026-11")).manifest
     return cite_release(manifest, url=URL)
 
@@ -44,7 +43,6 @@ def work(request: pytest.FixtureRequest, dataset: Work) -> Work:
 
 
 def sum_of(work: Work) -> str:
-    """The checksum that the work states."""
     return work.data.rpartition("sha256:")[2]
 
 

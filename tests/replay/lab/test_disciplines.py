@@ -41,7 +41,6 @@ def cells() -> list[Cell]:
 
 @pytest.fixture(scope="module")
 def rows(lab: Lab) -> dict[tuple[str, int], dict[str, Any]]:
-    """Rows by queue and window."""
     return {(row["queue"], row["iw"]): row for row in load(lab, cells())}
 
 

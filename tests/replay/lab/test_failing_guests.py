@@ -56,7 +56,6 @@ replay(built_lab(), cells(seeds=100), guests=1, progress=tell)
 
 @pytest.fixture
 def guests(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[str]]:
-    """The processes of guests, as they are started."""
     started: list[subprocess.Popen[str]] = []
     start = guest_process.start
 
@@ -87,7 +86,6 @@ class SignalAt:
         self.guests, self.number, self.which, self.done = guests, number, which, 0
 
     def update(self, n: float = 1, /) -> None:
-        """Count a finished cell, and send the signal at the n-th."""
         self.done += int(n)
         if self.done == self.number:
             os.killpg(self.guests[-1].pid, self.which)

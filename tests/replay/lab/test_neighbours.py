@@ -34,7 +34,6 @@ Rows = dict[tuple[Conditions, Policy, int], dict[str, Any]]
 
 
 def recipe(segments: int) -> Recipe:
-    """One response."""
     return single_response(segments * MSS_TIMESTAMPS, number=segments)
 
 

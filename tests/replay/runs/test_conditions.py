@@ -53,7 +53,6 @@ Rows = dict[Conditions, dict[str, Any]]
 
 
 def recipe(segments: int) -> Recipe:
-    """A page of one response."""
     return single_response(segments * MSS_TIMESTAMPS, number=segments)
 
 
@@ -64,7 +63,6 @@ def page(visit_id: int, parents: list[int], *, h2: bool = False) -> Recipe:
 
 
 def posting(segments: int) -> Recipe:
-    """A page whose request has `segments` segments and whose response has one."""
     recipe = single_response(1_000, number=10_000 + segments)
     document = dataclasses.replace(recipe.objects[0], request_bytes=segments * MSS_TIMESTAMPS)
     return dataclasses.replace(recipe, objects=(document,))
@@ -98,7 +96,6 @@ def all_rows(lab: Lab) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def rows(all_rows: list[dict[str, Any]]) -> Rows:
-    """Rows of the large page."""
     return by_arm([row for row in all_rows if row["profile"] == SHALLOW.id])
 
 

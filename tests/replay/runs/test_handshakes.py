@@ -22,7 +22,6 @@ Rows = dict[tuple[int, str], dict[str, Any]]
 
 
 def page(visit_id: int, *, trips: int = 1, tls: bool = True, h2: bool = False) -> Recipe:
-    """A page of one response."""
     return single_response(
         RESPONSE_BYTES,
         number=visit_id,
@@ -37,7 +36,6 @@ def page(visit_id: int, *, trips: int = 1, tls: bool = True, h2: bool = False) -
 
 @pytest.fixture(scope="module")
 def rows(lab: Lab) -> Rows:
-    """Rows by page and handshake."""
     pages = [
         page(CLEAR, tls=False),
         page(ONE_TRIP),

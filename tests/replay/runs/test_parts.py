@@ -43,7 +43,6 @@ def facts(commit: str = "c0ffee", checksum: str = "aa") -> LoadsPlan:
 
 
 def guest_of(share: list[Cell], number: int) -> Guest:
-    """A guest with answers that only depend on the cells."""
     (network,) = {cell.network for cell in share}
     answers = {
         cell.id: {"page_ns": cell.random_state % 10**10, "each": [[0, 1, 2, 3, cell.policy.window, 0]]}

@@ -25,7 +25,6 @@ def page(segments: int) -> Recipe:
 
 @pytest.fixture(scope="module")
 def trips(lab: Lab) -> Trips:
-    """Round trips of each page to each receiver."""
     arms = [plain(receiver=name) for name in RECEIVERS]
     cells = make_cells(
         [page(size) for size in SIZES.values()], [FAST], policies=at_once(IW), seeds=1, conditions=arms

@@ -21,13 +21,11 @@ SEGMENTS = (1, 10, 11, 30, 31, 70, 71)
 WINDOWS = (3, 10)
 CHAIN, BESIDE, OVER_TLS = 100, 200, 300
 BLOCKING = (1,)
-"""Numbers of the objects that block rendering."""
 
 
 def page(
     visit_id: int, sizes: list[int], parents: list[int], origins: list[int], *, h2: bool = False, tls: int = 0
 ) -> Recipe:
-    """A page over clear text or TLS."""
     objects = (
         {"response_bytes": size, "parent": parent, "origin": where, "blocks_rendering": number in BLOCKING}
         for number, (size, parent, where) in enumerate(zip(sizes, parents, origins, strict=True))
@@ -57,7 +55,6 @@ def result(lab: Lab) -> ReplayResult:
 
 @pytest.fixture
 def rows(result: ReplayResult, tmp_path: Path) -> Rows:
-    """The rows of responses.parquet."""
     write_responses(tmp_path, response_tables(result))
     table = pq.read_table(tmp_path / "responses.parquet")
     assert table.schema.names == REPLAYED_RESPONSE.names

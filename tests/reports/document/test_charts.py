@@ -175,7 +175,6 @@ def test_a_thinned_curve_is_true_at_its_thresholds_and_close_elsewhere(
     assert keep[-1]
 
     def stepped(size: int) -> float:
-        """The value of the drawn step curve."""
         place = int(np.searchsorted(sizes[keep], size, side="right"))
         return cumulative[keep][place - 1] / cumulative[-1] if place else 0.0
 

@@ -26,7 +26,6 @@ HOSTILE = '"><b>*x*</b> {{RFC2119}} | `y` ]]> {: #a} & \\ \x1b[2J \u202e $$x$$ <
 
 
 def text_of(folder: Path, xml: str) -> str:
-    """Text that xml2rfc makes, without a warning."""
     (folder / "draft.xml").write_text(xml, encoding="utf-8")
     program = Path(sys.executable).with_name("xml2rfc")
     done = subprocess.run(

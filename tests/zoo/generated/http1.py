@@ -28,7 +28,6 @@ class Message:
 
     @property
     def wire(self) -> bytes:
-        """All bytes."""
         return self.header + self.content + self.after
 
     async def send(self, reply: Reply) -> None:
@@ -152,7 +151,6 @@ def _line(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def _chunks(draw: st.DrawFn) -> tuple[bytes, int]:
-    """Chunks, with their data's size."""
     wire, size = b"", 0
     ends = _of(b"\n", plain=b"\r\n")
     # The first chunk is longer than any Content-Length,
@@ -170,7 +168,6 @@ def _chunks(draw: st.DrawFn) -> tuple[bytes, int]:
 
 @st.composite
 def messages(draw: st.DrawFn) -> Message:
-    """Responses with several odd parts."""
     slop = draw(SLOP)
     header = draw(INTERIM) + slop + draw(VERSION) + draw(STATUS) + draw(REASON)
     for line in draw(st.lists(_line(), max_size=4)):

@@ -116,7 +116,6 @@ FATAL = st.sampled_from(
 
 
 def _section(draw: st.DrawFn, block: bytes, flags: int) -> list[Frame]:
-    """HEADERS, perhaps padded, with a priority, or in parts."""
     how = draw(st.sampled_from(("whole", "whole", "padded", "priority", "parts", "empty")))
     if how == "padded":
         return [(HEADERS, flags | END_HEADERS | PADDED, OWN, b"\x05" + block + bytes(5))]
@@ -130,7 +129,6 @@ def _section(draw: st.DrawFn, block: bytes, flags: int) -> list[Frame]:
 
 @st.composite
 def messages(draw: st.DrawFn) -> Message:
-    """Responses with several odd parts."""
     frames: list[Frame] = draw(st.lists(AMID.filter(_may_lead), max_size=1))
     for status in draw(st.lists(st.sampled_from((b"100", b"103", b"199")), max_size=2)):
         frames += _section(draw, _status(status) + SEEN, 0)

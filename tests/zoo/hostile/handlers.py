@@ -9,7 +9,6 @@ HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 
 
 def response(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
-    """A plain response."""
     lines = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(body)}", "", ""]
     return "\r\n".join(lines).encode("latin-1") + body
 
@@ -21,7 +20,6 @@ def document(markup: str, *headers: str, status: str = "200 OK") -> bytes:
 
 
 def redirect(target: str) -> bytes:
-    """A redirect."""
     return response(b"moved", f"Location: {target}", status="302 Found")
 
 
@@ -37,13 +35,10 @@ def html(markup: str, **paths: bytes) -> Handler:
 
 
 def script(code: str, **paths: bytes) -> Handler:
-    """A page that is one script."""
     return html(f"<p>here</p><script>{code}</script>", **paths)
 
 
 def raw(wire: bytes) -> Handler:
-    """The same bytes for every path."""
-
     async def serve(request: ServedRequest, reply: Reply) -> None:
         await reply.write(wire, end=True)
 
@@ -77,12 +72,10 @@ def as_fast_as_it_goes(head: bytes, piece: bytes) -> Handler:
     return slowly(head, piece, 0)
 
 
-async def stall(request: ServedRequest, reply: Reply) -> None:
-    """No answer."""
+async def stall(request: ServedRequest, reply: Reply) -> None: ...
 
 
 def redirects(every_s: float) -> Handler:
-    """Redirect to a new path each time."""
     count = itertools.count()
 
     async def serve(request: ServedRequest, reply: Reply) -> None:

@@ -33,7 +33,6 @@ class FullListener:
     """A port with a full backlog: the kernel drops further connections, as a filter does."""
 
     async def listen(self, address: str, port: int) -> int:
-        """Begin, and fill the backlog."""
         self._socket = socket.create_server((address, port), backlog=0)
         self._waiting = [socket.socket() for _ in range(4)]
         for sock in self._waiting:
@@ -44,7 +43,6 @@ class FullListener:
         return bound
 
     async def close(self) -> None:
-        """End."""
         for sock in (*self._waiting, self._socket):
             sock.close()
 

@@ -11,7 +11,6 @@ async def nest_frames(request: ServedRequest, reply: Reply) -> None:
 
 
 async def bottomless(request: ServedRequest, reply: Reply) -> None:
-    """Three frames in every frame."""
     frames = "".join(f"<iframe src={request.path.rstrip('/')}/{n}></iframe>" for n in range(3))
     await reply.write(document(frames), end=True)
 

@@ -41,7 +41,6 @@ SELECT = ctypes.CFUNCTYPE(INT, ANY, ctypes.POINTER(ANY), OCTETS, ANY, ctypes.c_u
 
 @functools.cache
 def libraries() -> tuple[Any, Any]:
-    """Return BoringSSL's libssl and libcrypto."""
     assert FOLDER.exists(), f"{FOLDER} is missing: apt-get install {PACKAGE}"
     crypto, tls = (ctypes.CDLL(str(FOLDER / name)) for name in ("libcrypto.so.0", "libssl.so.0"))
     for function in (
@@ -64,7 +63,6 @@ def compress_with_brotli(content: bytes) -> bytes:
 
 
 def _compress(_: int, out: int, content: Any, size: int) -> int:
-    """Write the certificates compressed."""
     compressed = compress_with_brotli(ctypes.string_at(content, size))
     return int(libraries()[1].CBB_add_bytes(ANY(out), compressed, SIZE(len(compressed))))
 
@@ -143,37 +141,31 @@ class BoringLayer(TLSLayer):
         self._kinds: set[int] = set()
         """Types of the handshake messages that were written."""
         self._is_sending = False
-        """True while data are written."""
         self.is_secured = self.is_ended = False
         self.handshake_bytes = self.ticket_bytes = 0
         self.record_bytes = []
 
     def __del__(self) -> None:
-        """Free the connection."""
         self._tls.SSL_free(self._connection)
 
     @property
     def version(self) -> str | None:
-        """Version as the schema names it."""
         version: bytes = self._tls.SSL_get_version(self._connection)
         return version.decode().replace("TLSv", "TLS ")
 
     @property
     def server_name(self) -> str | None:
-        """SNI."""
         name: bytes | None = self._tls.SSL_get_servername(self._connection, 0)
         return name.decode() if name else None
 
     @property
     def protocol(self) -> str | None:
-        """Protocol that ALPN chose."""
         chosen, size = ANY(), ctypes.c_uint()
         self._tls.SSL_get0_alpn_selected(self._connection, ctypes.byref(chosen), ctypes.byref(size))
         return ctypes.string_at(chosen, size.value).decode() if chosen else None
 
     @property
     def is_resumed(self) -> bool:
-        """True if the handshake resumed an earlier session."""
         return bool(self._tls.SSL_session_reused(self._connection))
 
     def receive(self, data: bytes) -> bytes:
@@ -213,14 +205,12 @@ class BoringLayer(TLSLayer):
         return octets.raw[: max(0, size)]
 
     def encrypt(self, plaintext: bytes) -> bytes:
-        """Return records that hold the plaintext, behind tickets that wait for them."""
         self._is_sending = True
         assert self._tls.SSL_write(self._connection, plaintext, len(plaintext)) == len(plaintext)
         self._is_sending = False
         return self.to_send()
 
     def close_notify(self) -> bytes:
-        """Return the alert that ends the server's side."""
         self._tls.SSL_shutdown(self._connection)
         return self.to_send()
 

@@ -42,7 +42,6 @@ class DelayedWeb(ZooWeb):
     network = NETWORK
 
     def endpoint(self, origin: ServedOrigin) -> tuple[str, int]:
-        """Return the far end's address and the port."""
         return FAR, super().endpoint(origin)[1]
 
 

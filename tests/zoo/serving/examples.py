@@ -44,7 +44,6 @@ async def no_content(request: ServedRequest, reply: Reply) -> None:
 
 
 async def ended_apart(request: ServedRequest, reply: Reply) -> None:
-    """Send a header section, and END_STREAM in a frame of its own."""
     await reply.head(200, [CORS, ("content-length", "0")])
     await reply.end()
 

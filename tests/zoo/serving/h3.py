@@ -56,7 +56,6 @@ class Connection(QuicConnectionProtocol):
         self._http: H3Connection | None = None
         self._is_webtransport = False
         self._came_us = 0
-        """When the client's last datagram came."""
         self._asking: dict[int, tuple[SentResponse, dict[str, str], bytearray]] = {}
         """Incomplete requests, with their header fields."""
         self._entries: dict[int, SentResponse] = {}
@@ -70,7 +69,6 @@ class Connection(QuicConnectionProtocol):
         return self._http
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Count what is sent on the host's socket."""
         assert isinstance(transport, HostSocket)
         self.entry.server_address, self.entry.server_port = transport.transport.get_extra_info("sockname")[:2]
         self._socket = CountedSocket(transport, self.entry, self._path)
@@ -101,7 +99,6 @@ class Connection(QuicConnectionProtocol):
         counter.moved.clear()
 
     def quic_event_received(self, event: QuicEvent) -> None:
-        """Log the event and pass it to HTTP/3."""
         if isinstance(event, ProtocolNegotiated):
             self._http = H3Connection(self._quic, enable_webtransport=True)
         elif isinstance(event, HandshakeCompleted):
@@ -182,7 +179,6 @@ class Connection(QuicConnectionProtocol):
         self._answering[stream_id] = self._site.answer(request, reply)
 
     async def drop(self) -> None:
-        """Stop answering, and close."""
         for task in self._answering.values():
             task.cancel()
         await asyncio.gather(*self._answering.values(), return_exceptions=True)
@@ -200,7 +196,6 @@ class Http3Reply(Reply):
         self._stream = connection.counter.stream(stream_id)
 
     async def inform(self, status: int, fields: Fields) -> None:
-        """HEADERS."""
         await self._headers([(":status", str(status)), *fields])
 
     async def head(self, status: int, fields: Fields, *, end: bool = False) -> None:
@@ -209,7 +204,6 @@ class Http3Reply(Reply):
         await self._headers([(":status", str(status)), *fields], end=end)
 
     async def body(self, content: bytes, *, end: bool = False) -> None:
-        """DATA frames, the last with FIN, as the client allows them."""
         for start in range(0, len(content), PIECE):
             await self._data(content[start : start + PIECE], end=end and start + PIECE >= len(content))
 
@@ -221,13 +215,11 @@ class Http3Reply(Reply):
             await self._write(lambda: self._quic.send_stream_data(self._stream_id, b"", True), end=True)
 
     async def reset(self) -> None:
-        """RESET_STREAM."""
         self._quic.reset_stream(self._stream_id, ErrorCode.H3_INTERNAL_ERROR)
         self._stream.end()
         self._connection.transmit()
 
     async def close(self) -> None:
-        """CONNECTION_CLOSE."""
         self._connection._socket.end()
         self._connection.close(ErrorCode.H3_NO_ERROR)
 

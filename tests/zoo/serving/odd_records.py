@@ -37,13 +37,11 @@ def ticket(size: int) -> bytes:
 
 
 def plain(data: bytes, *, size: int = PIECE, padding: int = 0) -> Pieces:
-    """Send data in records of one size."""
     for at in range(0, len(data), size):
         yield APPLICATION_DATA, data[at : at + size], padding
 
 
 def messages(*records: bytes) -> Pieces:
-    """Send each piece of handshake messages in a record."""
     for content in records:
         yield HANDSHAKE, content, 0
 
@@ -124,7 +122,6 @@ WAYS: dict[Odd, tuple[Callable[[bytes], Pieces], ...]] = {
     ),
     "padding": (in_single_bytes, send_padded, padded_beside_a_ticket),
 }
-"""Ways that take turns, by name."""
 
 
 SECRETS: dict[str, bytes] = {}
@@ -157,11 +154,9 @@ class OddLayer(TLSLayer):
         return super().receive(data)
 
     def encrypt(self, plaintext: bytes) -> bytes:
-        """Return records in the next way."""
         return b"".join(itertools.starmap(self._record, next(self._ways)(plaintext)))
 
     def close_notify(self) -> bytes:
-        """Return the alert that ends the server's side."""
         return self._record(ALERT, CLOSE_NOTIFY, 0)
 
     def _record(self, kind: int, content: bytes, padding: int) -> bytes:

@@ -55,7 +55,6 @@ class SentStream:
     first_byte_us: int | None = None
     last_byte_us: int | None = None
     is_over: bool = False
-    """True if nothing more can be sent on it."""
     progress: asyncio.Event = dataclasses.field(default_factory=asyncio.Event)
 
     def sent_until(self, offset: int) -> None:
@@ -85,7 +84,6 @@ class SentStream:
             await self.progress.wait()
 
     def end(self) -> None:
-        """Mark the stream: nothing more can be sent."""
         self.is_over = True
         self.progress.set()
 
@@ -111,7 +109,6 @@ class Counter(QuicLoggerTrace):
         """Sizes of the HEADERS frames that came, with their headers, by stream."""
 
     def stream(self, stream_id: int) -> SentStream:
-        """Return the stream, which may not have sent a byte yet."""
         return self.streams.setdefault(stream_id, SentStream())
 
     def log_event(self, *, category: str, event: str, data: dict[str, Any]) -> None:
@@ -148,7 +145,6 @@ class Counters(QuicLogger):
     """A counter for each connection."""
 
     def start_trace(self, is_client: bool, odcid: bytes) -> QuicLoggerTrace:
-        """aioquic begins a connection."""
         return Counter(is_client=is_client, odcid=odcid)
 
     def end_trace(self, trace: QuicLoggerTrace) -> None:
@@ -167,16 +163,13 @@ class HostSocket(asyncio.DatagramTransport):
         """The host's other sockets, by addresses of clients that have migrated to them."""
 
     def sendto(self, data: Any, addr: Any = None) -> None:
-        """Count and send."""
         self.sent_bytes[addr] = self.sent_bytes.get(addr, 0) + len(data)
         self.pass_on(data, addr)
 
     def pass_on(self, data: Any, addr: Any) -> None:
-        """Send from the socket that the client knows."""
         self.moved.get(addr, self.transport).sendto(data, addr)
 
     def close(self) -> None:
-        """Close the socket."""
         self.transport.close()
 
 
@@ -237,26 +230,20 @@ class ConstantWindow(QuicCongestionControl):
         self.congestion_window = WINDOW
 
     def on_packet_acked(self, *, now: float, packet: QuicSentPacket) -> None:
-        """It has left the network."""
         self.bytes_in_flight -= packet.sent_bytes
 
     def on_packet_sent(self, *, packet: QuicSentPacket) -> None:
-        """It has entered the network."""
         self.bytes_in_flight += packet.sent_bytes
 
     def on_packets_expired(self, *, packets: Iterable[QuicSentPacket]) -> None:
-        """They will never be acknowledged."""
         self.bytes_in_flight -= sum(packet.sent_bytes for packet in packets)
 
     def on_packets_lost(self, *, now: float, packets: Iterable[QuicSentPacket]) -> None:
-        """They have left the network."""
         self.bytes_in_flight -= sum(packet.sent_bytes for packet in packets)
 
-    def on_persistent_congestion(self) -> None:
-        """There is none on loopback."""
+    def on_persistent_congestion(self) -> None: ...
 
-    def on_rtt_measurement(self, *, now: float, rtt: float) -> None:
-        """No reason to slow down."""
+    def on_rtt_measurement(self, *, now: float, rtt: float) -> None: ...
 
 
 register_congestion_control("constant", ConstantWindow)

@@ -37,7 +37,6 @@ class Ends(NamedTuple):
     destination_port: int
 
     def reversed(self) -> Ends:
-        """The opposite direction."""
         return Ends(self.destination, self.destination_port, self.source, self.source_port)
 
 
@@ -112,7 +111,6 @@ def read_payload(capture: bytes) -> Carried:
 
 
 def datagrams(capture: bytes) -> Iterator[Datagram]:
-    """Yield the file's TCP segments and UDP datagrams."""
     order = "<" if struct.unpack_from("<I", capture)[0] in MAGIC else ">"
     magic, link = struct.unpack_from(f"{order}I16xI", capture)
     if magic not in MAGIC or link & 0xFFFF != ETHERNET:

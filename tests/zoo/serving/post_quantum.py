@@ -50,42 +50,34 @@ class Spoken:
         self._connection = connection
 
     def version(self) -> str:
-        """Return the version."""
         return self._connection.get_protocol_version_name()
 
     @property
     def asked_for(self) -> str | None:
-        """Name that the client asked for."""
         name = self._connection.get_servername()
         return name.decode() if name else None
 
     def selected_alpn_protocol(self) -> str:
-        """Return the protocol that ALPN chose."""
         return self._connection.get_alpn_proto_negotiated().decode()
 
     @property
     def session_reused(self) -> bool:
-        """True if the handshake resumed an earlier session."""
         return bool(lib.SSL_session_reused(self._connection._ssl))
 
     def do_handshake(self) -> None:
-        """Go on with the handshake."""
         with _as_ssl():
             self._connection.do_handshake()
         group = self._connection.get_group_name()
         assert group == GROUP, f"the key exchange is {group}"
 
     def read(self, size: int) -> bytes:
-        """Return plaintext."""
         with _as_ssl():
             return self._connection.recv(size)
 
     def write(self, plaintext: bytes) -> None:
-        """Write records that hold the plaintext."""
         self._connection.sendall(plaintext)
 
     def unwrap(self) -> None:
-        """Write the alert that ends the server's side."""
         with _as_ssl():
             self._connection.shutdown()
 
@@ -97,7 +89,6 @@ class Incoming:
         self._connection = connection
 
     def write(self, data: bytes) -> None:
-        """Take bytes of the client's."""
         self._connection.bio_write(data)
 
 
@@ -108,7 +99,6 @@ class Outgoing:
         self._connection = connection
 
     def read(self) -> bytes:
-        """Return the bytes that wait."""
         octets = bytearray()
         with contextlib.suppress(SSL.WantReadError):
             while True:
@@ -118,7 +108,6 @@ class Outgoing:
 
 @contextlib.contextmanager
 def _as_ssl() -> Iterator[None]:
-    """Raise errors as Python's ssl does."""
     try:
         yield
     except SSL.WantReadError as exc:

@@ -95,7 +95,6 @@ async def _serve(order: dict[str, Any]) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file that readers see whole or not at all."""
     partial = path.with_suffix(".partial")
     partial.write_text(text)
     partial.rename(path)

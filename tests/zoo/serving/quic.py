@@ -54,7 +54,6 @@ class QuicListener:
         self.connections: list[Connection] = []
 
     async def listen(self, address: str, port: int) -> int:
-        """Begin; 0 lets the system choose. Returns the port."""
         loop = asyncio.get_running_loop()
         self._socket, server = await loop.create_datagram_endpoint(self._server, local_addr=(address, port))
         bound: int = self._socket.get_extra_info("sockname")[1]
@@ -65,7 +64,6 @@ class QuicListener:
         return bound
 
     async def close(self) -> None:
-        """End, and drop what is open."""
         for connection in self.connections:
             await connection.drop()
         self._socket.close()
@@ -144,11 +142,9 @@ class SecondSocket(asyncio.DatagramProtocol):
         self._server = server
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is open."""
         self._transport = cast("asyncio.DatagramTransport", transport)
 
     def datagram_received(self, data: bytes, addr: Any) -> None:
-        """Answer the client from here from now on."""
         self._server.socket.moved[addr] = self._transport
         self._server.datagram_received(data, addr)
 
@@ -157,7 +153,6 @@ class Server(QuicServer):
     """Tells connections apart, and asks for Retry."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is open."""
         # asyncio's own sockets for datagrams are none by inheritance.
         self.socket = HostSocket(cast("asyncio.DatagramTransport", transport))
         super().connection_made(self.socket)

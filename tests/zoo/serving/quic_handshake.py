@@ -29,11 +29,9 @@ class PublicShare:
 
     @classmethod
     def from_public_bytes(cls, share: bytes) -> Self:
-        """Take what the client sent."""
         return cls(share)
 
     def public_bytes(self, *_: object) -> bytes:
-        """Return what the server sends, once keys have been exchanged."""
         return self.share
 
 
@@ -46,15 +44,12 @@ class PrivateShare:
 
     @classmethod
     def generate(cls) -> Self:
-        """Make new keys."""
         return cls()
 
     def public_key(self) -> PublicShare:
-        """Return what the server sends."""
         return self._public
 
     def exchange(self, client: PublicShare) -> bytes:
-        """Return the secret that both sides share."""
         of_mlkem, of_x25519 = client.share[:-X25519_BYTES], client.share[-X25519_BYTES:]
         secret, ciphertext = MLKEM768PublicKey.from_public_bytes(of_mlkem).encapsulate()
         self._public.share = ciphertext + self._private.public_key().public_bytes_raw()
@@ -62,7 +57,6 @@ class PrivateShare:
 
 
 def exchange_post_quantum() -> None:
-    """Take X25519MLKEM768 in place of X25519."""
     changed = cast("Any", tls)
     groups = {group.name: group.value for group in tls.Group}
     changed.Group = cast("Any", enum.IntEnum)("Group", groups | {"X25519": X25519MLKEM768})
@@ -70,7 +64,6 @@ def exchange_post_quantum() -> None:
 
 
 def compress_certificates() -> None:
-    """Send certificates compressed with Brotli."""
     push_certificate = tls.push_certificate
 
     def push_compressed(buffer: Buffer, certificate: tls.Certificate) -> None:

@@ -35,14 +35,12 @@ class Security:
     """TLS settings, the same for every host of a web."""
 
     version: Literal["TLS 1.2", "TLS 1.3"] = "TLS 1.3"
-    """The only version that is offered."""
     intermediates: int = 0
     tickets: bool = True
     """Without tickets TLS 1.2 resumes by session id, and TLS 1.3 does not resume."""
     forgets: bool = False
     """Give tickets, and take none: a server of many that share no keys."""
     cbc: bool = False
-    """TLS 1.2 without AEAD, which H2 does not allow."""
     padding: int = 0
     """Pad each record to a multiple of so many bytes (RFC 8446 §5.4); 0 for no padding."""
     fragment: int = 0
@@ -50,22 +48,15 @@ class Security:
     curve: str = ""
     """The only curve of the key exchange; one that browsers send no share of makes a HelloRetryRequest."""
     asks_certificate: bool = False
-    """Ask the client for a certificate, and go on without one."""
     odd: Odd | None = None
-    """Write records in odd ways."""
     post_quantum: bool = False
-    """Exchange keys by X25519MLKEM768."""
     compressed: bool = False
-    """Compress certificates with Brotli."""
     early_data: bool = False
-    """Take requests with the first flight of a resumed connection (0-RTT)."""
     ech: bool = False
-    """Take Encrypted Client Hello."""
     browser_flags: tuple[str, ...] = ()
     """Flags of Chromium for what it does not do by itself."""
 
     def authority(self) -> Authority:
-        """Return the authority that signs the hosts' certificates."""
         leaf_key = rsa.generate_private_key(65_537, 2048) if self.cbc else None
         return Authority(intermediates=self.intermediates, padding=INTERMEDIATE_BYTES, leaf_key=leaf_key)
 
@@ -92,7 +83,6 @@ class Security:
         return self.compressed or self.early_data or self.ech
 
     def context(self, authority: Authority, host: str, alpn: Sequence[str]) -> Any:
-        """Return the server's settings for one host, as its library has them."""
         if self.post_quantum:
             return post_quantum_context(authority, host, alpn)
         if self._wants_boringssl:

@@ -64,7 +64,6 @@ class Client(QuicConnectionProtocol):
         return stream_id
 
     async def read(self, *, until: int, data: int = 0) -> None:
-        """Read until so many streams have ended and so many bytes of bodies have come."""
         self.transmit()
         while len(self.ended | self.reset) < until or self.body.total() < data:
             self.heard.clear()

@@ -32,7 +32,6 @@ WEBS: list[tuple[Spoken, dict[str, Any]]] = [
 
 @pytest.fixture(scope="module")
 def loads() -> dict[str, dict[str, Any]]:
-    """Results by protocol."""
     result = in_namespace("tests.zoo.serving.loading:load", WEBS, timeout_s=240)
     return {connection["protocol"]: connection for connection in result}
 

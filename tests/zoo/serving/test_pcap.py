@@ -13,7 +13,6 @@ from tests.zoo.serving.pcap import MICROSECONDS, NANOSECONDS, SYN, TCP, UDP, Car
 ENDS = Ends("127.21.1.0", 443, "127.0.0.1", 40_000)
 ACK = 0x10
 KEPT = 60
-"""Bytes kept of a packet."""
 
 
 def ipv4(ends: Ends, protocol: int, transport: bytes, payload_bytes: int) -> bytes:
@@ -36,7 +35,6 @@ def udp(size: int) -> bytes:
 
 
 def file(*frames: bytes, order: str = "<", magic: int = MICROSECONDS) -> bytes:
-    """Return a capture with a packet every second."""
     parts = 250_000 if magic == MICROSECONDS else 250_000_000
     packets = [
         struct.pack(f"{order}IIII", second, parts, len(frame), 1 << 16) + frame

@@ -16,7 +16,6 @@ PATHS = ["/plain", "/redirect", "/in-pieces", "/no-content", "/ended-apart", "/l
 
 
 def curl(endpoint: tuple[str, int], url: str, *options: str) -> list[dict[str, Any]]:
-    """Return curl's own report of each transfer."""
     program = shutil.which("curl") or pytest.fail("curl is missing: apt-get install curl")
     address, port = endpoint
     command = [program, "--silent", "--insecure", "--max-time", "10", *options]

@@ -38,7 +38,6 @@ OUTAGE_S = 0.5
 
 
 def say(facts: dict[str, Any]) -> None:
-    """Print an answer to the host."""
     print("@" + json.dumps(facts), flush=True)
 
 
@@ -49,7 +48,6 @@ def run(*commands: str) -> None:
 
 
 def operate(commands: str, folder: str) -> str:
-    """Run an operator's commands in a folder; return their output."""
     if not commands:
         return ""
     done = subprocess.run(
@@ -105,7 +103,6 @@ def delay(rtt_ms: float, loss_percent: int = 0) -> None:
 
 
 def client_socket(family: int) -> socket.socket:
-    """Return a socket of the client, which stays in its namespace."""
     with Path("/proc/self/ns/net").open() as server, Path("/run/netns/client").open() as client:
         enter(client)
         try:
@@ -115,7 +112,6 @@ def client_socket(family: int) -> socket.socket:
 
 
 def enter(namespace: IO[str]) -> None:
-    """Move this process into a network namespace."""
     if ctypes.CDLL(None, use_errno=True).setns(namespace.fileno(), CLONE_NEWNET):
         raise OSError(ctypes.get_errno(), namespace.name)
 
@@ -162,7 +158,6 @@ def tcp_payload(packet: bytes) -> int | None:
 
 
 def read(sock: socket.socket, size: int) -> None:
-    """Read so many bytes."""
     while size:
         size -= len(sock.recv(size))
 
@@ -213,7 +208,6 @@ def take(step: dict[str, Any], folder: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Do all steps of the work, after a connection that fills the tables of neighbours."""
     work = json.loads(Path(sys.argv[1]).read_text())
     mount_all()
     build(work["families"], work["queues"])

@@ -22,7 +22,6 @@ CLONE_NEWNET = 0x40000000
 
 
 def capture(pid: int, interface: str) -> socket.socket:
-    """Open a capture of an interface in the network namespace of a process."""
     libc = ctypes.CDLL(None, use_errno=True)
     own = os.open("/proc/self/ns/net", os.O_RDONLY)
     other = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
@@ -37,7 +36,6 @@ def capture(pid: int, interface: str) -> socket.socket:
 
 
 def answer_packets(where: str, packets: socket.socket) -> None:
-    """Answer with every packet that was captured."""
     lines = []
     while True:
         try:
@@ -56,7 +54,6 @@ def answer_packets(where: str, packets: socket.socket) -> None:
 
 
 def main() -> None:
-    """Do all jobs of this guest, and tell what was captured of each."""
     net = topology.start(origins=work["origins"], player=work["player"])
     player = driver.Player(net, work)
     player.tell([*work["settings"], *(f"page {path}" for path in work["pages"])])

@@ -24,7 +24,6 @@ OCTOBER_2024 = Path(__file__).with_name("downloads_2024-10.parquet")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with M-Lab's file of October 2024."""
     shutil.copy(OCTOBER_2024, tmp_path / "202410_downloads_by_country.parquet")
     return tmp_path
 
@@ -143,8 +142,7 @@ def test_a_month_comes_from_a_url(tmp_path: Path) -> None:
     shutil.copy(OCTOBER_2024, file)
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
+        def log_message(self, *_: object) -> None: ...
 
     handler = functools.partial(Quiet, directory=str(tmp_path))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
