@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from multiprocessing.pool import Pool
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from fastapi import Query
 from fastapi.responses import Response
@@ -83,8 +83,9 @@ def draw(function: Callable[..., T], *arguments: object, limit_s: float = LIMIT_
             raise too_costly(f"more than {limit_s:g} s of drawing") from None
 
 
-NARROW, WIDE = 352, 640
-"""Widths of figures of pages in CSS pixels: for phones, and for everything wider."""
+NARROW, HALF, WIDE, FULL = 352, 552, 640, 1152
+"""Widths of figures of pages in CSS pixels: for phones, for two beside each other, for one, and for one that
+is as wide as a desk's page."""
 
 WidthQuery = Annotated[int, Query(ge=320, le=1920, description="width in CSS pixels")]
 
@@ -105,6 +106,23 @@ def svg_response(function: Callable[..., str], *arguments: object) -> Response:
         media_type="image/svg+xml",
         headers={"Content-Security-Policy": FIGURE_POLICY},
     )
+
+
+Form = Literal["svg", "png"]
+"""Forms of a picture to take."""
+
+
+def picture_response(form: Form, function: Callable[..., str], *arguments: object) -> Response:
+    """Return the SVG that `function` draws of its arguments, or the same as PNG, as an answer."""
+    if form == "svg":
+        return svg_response(function, *arguments)
+    return Response(draw(_as_png, function, *arguments), media_type="image/png")
+
+
+def _as_png(function: Callable[..., str], *arguments: object) -> bytes:
+    from figures import rendering
+
+    return rendering.rasterise(function(*arguments))
 
 
 def bundle() -> str:

@@ -44,6 +44,8 @@ SIDES = {side: re.compile(rf'<svg[^>]* {side}="([\d.]+)"') for side in ("width",
 
 COLOURS = 128
 
+PNG_WIDTH = 1920
+
 Scheme = Literal["light", "dark"]
 SCHEMES: dict[Scheme, Theme] = {"light": LIGHT, "dark": DARK}
 
@@ -172,12 +174,12 @@ def for_both_schemes(drawing: str) -> str:
     return re.sub(r"<svg[^>]*>", lambda root: f"{root[0]}<style>{style}</style>", drawing, count=1)
 
 
-def png(chart: alt.TopLevelMixin | str, *, width: int, scheme: Scheme = "light") -> bytes:
+def png(chart: alt.TopLevelMixin | str, *, width: int = PNG_WIDTH, scheme: Scheme = "light") -> bytes:
     """Render a chart as PNG of `width` pixels, on the ground of the scheme."""
     return rasterise(svg(chart, scheme), width=width, scheme=scheme)
 
 
-def rasterise(drawing: str, *, width: int, scheme: Scheme = "light") -> bytes:
+def rasterise(drawing: str, *, width: int = PNG_WIDTH, scheme: Scheme = "light") -> bytes:
     """Return a drawing as PNG; few colours make it less than half as large."""
     scale = width / float(SIDES["width"].findall(drawing)[0])
     drawn: bytes = vl_convert.svg_to_png(drawing, scale=scale)

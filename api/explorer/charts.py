@@ -14,9 +14,6 @@ from api import drawing
 if TYPE_CHECKING:
     from figures.frame import AltairChart
 
-PNG_SCALE = 2
-"""Pixels of a PNG for each CSS pixel."""
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Drawn:
@@ -41,7 +38,7 @@ def as_svg(what: Drawn, width: int) -> str:
 def as_png(what: Drawn, width: int) -> bytes:
     from figures import rendering
 
-    return rendering.png(_chart(what, width=width), width=PNG_SCALE * width)
+    return rendering.png(_chart(what, width=width))
 
 
 def as_vega_lite(what: Drawn, width: int) -> str:

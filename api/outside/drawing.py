@@ -41,13 +41,23 @@ def same_sites_rows(pair: Pair, kind: str = "all") -> list[SlopeRow]:
     return rows
 
 
-def draw_same_sites(width: int, before: str, after: str, rows: Sequence[SlopeRow], title: str) -> str:
-    """Draw the shares of the same sites in two years."""
+def draw_same_sites(
+    width: int,
+    before: str,
+    after: str,
+    rows: Sequence[SlopeRow],
+    words: tuple[str, str, str],
+    domain: tuple[float, float],
+    height: float | None,
+) -> str:
+    """Draw the shares of the same sites in two years, with a title, a subtitle and a source."""
     from figures.frame import Frame
     from figures.series import SlopeLine, slope
 
     changes = [SlopeLine(**row._asdict()) for row in rows]
-    return drawing.as_svg(slope(Frame(title=title, width=width), changes, before=before, after=after))
+    title, subtitle, source = words
+    frame = Frame(title=title, subtitle=subtitle, source=source, width=width)
+    return drawing.as_svg(slope(frame, changes, before=before, after=after, domain=domain, height=height))
 
 
 class ListRow(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from api.drawing import NARROW, WIDE, WidthQuery, svg_response
+from api.drawing import NARROW, WIDE, Form, WidthQuery, picture_response, svg_response
 from api.formats.offered import CSV, IN_A_TABLE, AskedFormat, get_in
 from api.formats.offered import as_csv as rows_as_csv
 from api.http.links import link, relate
@@ -27,7 +27,7 @@ from api.outside.drawing import (
 from api.outside.years import YearsRow
 from api.routes.answers import AnswerModel
 from api.routes.pages import page
-from api.routes.parameters import ClientQuery, OutsideQuery, ShelfDep
+from api.routes.parameters import ClientQuery, CrawlName, OutsideQuery, ShelfDep
 from api.service import Kept, service_of
 from api.stored.shelf import Shelf
 from releases.citation.licences import licence_page
@@ -173,8 +173,8 @@ def read_over_the_years(request: Request, shelf: ShelfDep, wanted: AskedFormat) 
     Shares that fit of recorded sets and of Google's services of 2010, which are not comparable with each
     other, since their lists differ; and changes over the same sites of two sets.
     """
-    sets = years.read_sets(shelf, service_of(request).releases)
-    rows = [*years.list_rows(sets, years.pair_sets(sets)), *larger_window.list_rows()]
+    recorded = years.read_years(shelf, service_of(request).releases)
+    rows = [*years.list_rows(recorded.sets, recorded.pairs), *larger_window.list_rows()]
     return rows_as_csv(row.model_dump() for row in rows) if wanted == CSV else YearsAnswer(rows=rows)
 
 
@@ -182,9 +182,9 @@ def read_over_the_years(request: Request, shelf: ShelfDep, wanted: AskedFormat) 
 def over_the_years(request: Request, shelf: ShelfDep) -> Response:
     """What fits over sixteen years, as others recorded it, and the weight of pages, as others counted it."""
     points = choose_points(request)
-    sets = years.read_sets(shelf, service_of(request).releases)
-    pairs = years.pair_sets(sets)
-    pair = years.longest_pair(pairs)
+    recorded = years.read_years(shelf, service_of(request).releases)
+    sets, pairs = recorded.sets, recorded.pairs
+    drawn = years.drawn_pairs(pairs)
     relate_to_publisher(request, points)
     dates = sorted(point.date for point in points)
     shown = [
@@ -193,12 +193,10 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
     return page(
         request,
         "over_the_years.html",
-        pair=pair,
-        rows=pair and same_sites_rows(pair),
-        finding=pair and years.finding(pair),
+        drawn=[(pair, describe_rows(same_sites_rows(pair))) for pair in drawn],
+        finding=years.finding(drawn[0]) if drawn else "",
         kinds=[kind for kind in SHOWN if any(list_rows(sets, kind))] if sets else [],
         titles=SHOWN,
-        described=describe_rows,
         narrow=NARROW,
         own=years.find_own_months(shelf),
         larger=larger_window.comparisons(),
@@ -230,28 +228,63 @@ pictures = APIRouter(
 )
 
 
-def _sets(request: Request, shelf: Shelf) -> list[years.RecordedSet]:
+def _years(request: Request, shelf: Shelf) -> years.Years:
     """The recorded sets; Problem if there are none."""
-    sets = years.read_sets(shelf, service_of(request).releases)
-    if not sets:
+    recorded = years.read_years(shelf, service_of(request).releases)
+    if not recorded.sets:
         raise Problem("no-such-crawl", "there is no recorded set of another year")
-    return sets
+    return recorded
 
+
+SHARES_DRAWN = "Mean over sites of the share of responses that fit; dashed if chance may explain the change."
+
+MARGIN = 4.0
+"""Percentage points beyond the least and the largest share of all pairs, whose pictures have one scale."""
+
+BESIDE = 190.0
+"""Height of the plots of other pairs than the longest, in pixels."""
 
 TitledQuery = Annotated[bool, Query(description="whether the picture itself says what was found")]
+EndQuery = Annotated[
+    CrawlName | None,
+    Query(description="the release of one end of the line; that of the longest time if omitted"),
+]
 
 
-@pictures.get("/same-sites.svg", name="same_sites_svg")
-def same_sites_svg(
-    request: Request, shelf: ShelfDep, width: WidthQuery = WIDE, titled: TitledQuery = False
+@pictures.get("/same-sites.{form}", name="same_sites")
+def same_sites(
+    request: Request,
+    shelf: ShelfDep,
+    form: Form,
+    width: WidthQuery = WIDE,
+    titled: TitledQuery = False,
+    before: EndQuery = None,
+    after: EndQuery = None,
 ) -> Response:
-    """The shares of the same sites in the two years that are furthest apart."""
-    pair = years.longest_pair(years.pair_sets(_sets(request, shelf)))
-    if pair is None:
-        raise Problem("no-such-crawl", "no two recorded sets have enough sites in common")
-    ends = (recorded.version.crawl.month for recorded in (pair.before, pair.after))
-    title = years.finding(pair) if titled else ""
-    return svg_response(draw_same_sites, width, *ends, same_sites_rows(pair), title)
+    """The shares of the same sites in two years."""
+    drawn = years.drawn_pairs(_years(request, shelf).pairs)
+    chosen = [
+        pair
+        for pair in drawn
+        if all(
+            name is None or end.version.name == shelf.find(name).name
+            for end, name in ((pair.before, before), (pair.after, after))
+        )
+    ]
+    if not chosen:
+        raise Problem("no-such-crawl", "no two such recorded sets have enough sites in common")
+    pair = chosen[0]
+    ends = [end for each in drawn for row in same_sites_rows(each) for end in (row.before, row.after)]
+    return picture_response(
+        form,
+        draw_same_sites,
+        width,
+        *pair.months,
+        same_sites_rows(pair),
+        (years.finding(pair), SHARES_DRAWN, years.source_of(pair)) if titled else ("", "", ""),
+        (min(ends) - MARGIN, max(ends) + MARGIN),
+        None if pair is drawn[0] else BESIDE,
+    )
 
 
 @pictures.get("/lists-{kind}.svg", name="lists_svg")
@@ -259,7 +292,7 @@ def lists_svg(
     request: Request, shelf: ShelfDep, kind: Literal["all", "image"], width: WidthQuery = WIDE
 ) -> Response:
     """The share that fits into each window, by list."""
-    rows = list(list_rows(_sets(request, shelf), kind))
+    rows = list(list_rows(_years(request, shelf).sets, kind))
     return svg_response(draw_lists, width, rows, "%", "share of responses that fit", (0.0, 100.0))
 
 

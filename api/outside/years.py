@@ -46,6 +46,9 @@ PICTURED = (3, 10, 30)
 TABULATED = ("all", "main", "image")
 """Kinds of responses that the page's table has."""
 
+BYTES_OF_A_CHANGE = 500
+"""Memory that a change or a share takes, about."""
+
 
 class YearsRow(AnswerModel):
     """A number of the page, with its interval where it has one."""
@@ -96,7 +99,6 @@ class RecordedSet:
     label: str
     """The list that its pages are of."""
     shares: tuple[Share, ...]
-    values: Values
     date: str
     """Day on which the recording began, YYYY-MM-DD."""
 
@@ -115,9 +117,14 @@ class Pair:
     changes: tuple[Change, ...]
 
     @property
+    def months(self) -> tuple[str, str]:
+        """The months of both sets."""
+        return self.before.version.crawl.month, self.after.version.crawl.month
+
+    @property
     def is_repeated(self) -> bool:
         """Whether both were recorded in one month, so that the change says how well recordings repeat."""
-        return self.before.version.crawl.month == self.after.version.crawl.month
+        return self.months[0] == self.months[1]
 
     def sites(self, responses: str) -> int:
         """Sites with such responses in both."""
@@ -148,37 +155,75 @@ def find_own_months(shelf: Shelf) -> list[Version]:
     )
 
 
-def read_sets(shelf: Shelf, releases: OpenReleases) -> list[RecordedSet]:
-    """The sets that come with the code and are on the shelf, the earliest first, without damaged ones."""
-    sets = []
-    for version in (shelf.newest(name) for name in shelf.crawls):
-        if version.is_sound and version.readable.manifest.list_id in SETS:
-            with suppress_problems():
-                sets.append(read(releases, version, functools.partial(read_set, version)))
-    return sorted(sets, key=lambda recorded: recorded.at)
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Years:
+    """The recorded sets, and what changed between them."""
 
-
-def read_set(version: Version, release: Release) -> RecordedSet:
-    """A recorded release with its shares."""
-    return RecordedSet(
-        version=version,
-        label=(release.recording or {}).get("list_name") or release.manifest.list_id,
-        shares=tuple(pooled_shares(release, sites_of(release), ASKED)),
-        values=values_of(release, ASKED),
-        date=recorded_on(release),
-    )
-
-
-def pair_sets(sets: Sequence[RecordedSet]) -> list[Pair]:
+    sets: tuple[RecordedSet, ...]
+    """The earliest first."""
+    pairs: tuple[Pair, ...]
     """Every two sets that have enough sites in common and whose sites are joined, the longest time between
     them first."""
+
+    @property
+    def count(self) -> int:
+        """Number of changes and shares."""
+        return sum(len(pair.changes) for pair in self.pairs) + sum(len(each.shares) for each in self.sets)
+
+
+def read_years(shelf: Shelf, releases: OpenReleases) -> Years:
+    """The sets that come with the code and are on the shelf, without damaged ones."""
+    newest = (shelf.newest(name) for name in shelf.crawls)
+    versions = [
+        version for version in newest if version.is_sound and version.readable.manifest.list_id in SETS
+    ]
+    key = ("years", *(version.checksum for version in versions if _is_whole(releases, version)))
+    years: Years = releases.opened.kept(
+        key, lambda: _compare(releases, versions), size=lambda years: BYTES_OF_A_CHANGE * years.count
+    )
+    return years
+
+
+def _is_whole(releases: OpenReleases, version: Version) -> bool:
+    """Return whether a release's files are the published ones."""
+    with suppress_problems():
+        read(releases, version, lambda _: None)
+        return True
+    return False
+
+
+def _compare(releases: OpenReleases, versions: Sequence[Version]) -> Years:
+    """Read sets and compare every two of them."""
+    sets, values = [], {}
+    for version in versions:
+        with suppress_problems():
+            recorded, values[version.name] = read(releases, version, functools.partial(_read_set, version))
+            sets.append(recorded)
+    sets.sort(key=lambda recorded: recorded.at)
     pairs = [
-        Pair(before=before, after=after, changes=tuple(compare_values(before.values, after.values, ASKED)))
+        Pair(
+            before=before,
+            after=after,
+            changes=tuple(compare_values(values[before.version.name], values[after.version.name], ASKED)),
+        )
         for before, after in itertools.combinations(sets, 2)
         if are_joined(before.version.readable.manifest.list_id, after.version.readable.manifest.list_id)
     ]
     stated = [pair for pair in pairs if any(change.change for change in pair.changes)]
-    return sorted(stated, key=lambda pair: pair.before.at - pair.after.at)
+    return Years(
+        sets=tuple(sets), pairs=tuple(sorted(stated, key=lambda pair: pair.before.at - pair.after.at))
+    )
+
+
+def _read_set(version: Version, release: Release) -> tuple[RecordedSet, Values]:
+    """A recorded release with its shares, and the values of its sites."""
+    recorded = RecordedSet(
+        version=version,
+        label=(release.recording or {}).get("list_name") or release.manifest.list_id,
+        shares=tuple(pooled_shares(release, sites_of(release), ASKED)),
+        date=recorded_on(release),
+    )
+    return recorded, values_of(release, ASKED)
 
 
 def across_years(pairs: Sequence[Pair]) -> list[Pair]:
@@ -192,9 +237,9 @@ def across_years(pairs: Sequence[Pair]) -> list[Pair]:
     ]
 
 
-def longest_pair(pairs: Sequence[Pair], kind: str = "all") -> Pair | None:
-    """The pair over most years of which changes of such responses are stated; None without one."""
-    return next((pair for pair in across_years(pairs) if pair.of(kind)), None)
+def drawn_pairs(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs of different months of which changes of all responses are stated, the longest time first."""
+    return [pair for pair in across_years(pairs) if pair.of("all")]
 
 
 def clear_sign(changes: Sequence[Change]) -> int:
@@ -211,6 +256,12 @@ def finding(pair: Pair) -> str:
     """What changed over the same sites, in a sentence."""
     signs = {iw: clear_sign(pair.shares("all", iw)) for iw in PICTURED}
     return tell_change(signs, sites=pair.sites("all"), year=pair.before.date[:4])
+
+
+def source_of(pair: Pair) -> str:
+    """Whose pages both sets are of."""
+    ends = (f"{end.label}, {end.version.crawl.month}" for end in (pair.before, pair.after))
+    return f"firstflight; pages recorded by others, of {' and of '.join(ends)}"
 
 
 @functools.cache

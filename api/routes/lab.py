@@ -10,7 +10,7 @@ from starlette.status import HTTP_303_SEE_OTHER
 
 from api import drawing
 from api.computing import in_turn
-from api.drawing import WIDE, WidthQuery, svg_response
+from api.drawing import WIDE, Form, WidthQuery, picture_response
 from api.http.clients import client_of
 from api.http.problems import Problem
 from api.lab.networks import MOST_CHOSEN, OfferedNetwork, choose, measured, offered_networks, usual_network
@@ -141,11 +141,12 @@ async def lab_replay(request: Request, queue: QueueDep, id: str) -> Response:  #
     return answer
 
 
-@replays.get("/lab/{id}/{network}.svg", name="lab_svg", response_class=Response)
-def lab_svg(
+@replays.get("/lab/{id}/{network}.{form}", name="lab_picture", response_class=Response)
+def lab_picture(
     queue: QueueDep,
     id: str,  # noqa: A002  # the path's name
     network: str,
+    form: Form,
     width: WidthQuery = WIDE,
     titled: bool = False,
 ) -> Response:
@@ -159,7 +160,7 @@ def lab_svg(
         raise Problem("no-such-replay", f"no load of this replay over {network[:80]!r} is done")
     assert replay is not None
     words = describe(replay, drawn[0]) if titled else ("", "", "")
-    answer = svg_response(draw_loads, width, replay.responses, drawn[0].loads, words)
+    answer = picture_response(form, draw_loads, width, replay.responses, drawn[0].loads, words)
     answer.headers.update(HEADERS)
     return answer
 

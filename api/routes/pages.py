@@ -129,7 +129,8 @@ def _environment() -> jinja2.Environment:
         prose=lambda text: Markup(with_code(text)),  # noqa: S704  # it is escaped
     )
     environment.globals.update(QUALITY=QUALITY, CONFIDENCE=CONFIDENCE, lab_is_on=False)
-    environment.globals.update(FIGURE_NARROW=drawing.NARROW, FIGURE_WIDE=drawing.WIDE)
+    for name in ("NARROW", "HALF", "WIDE", "FULL"):
+        environment.globals[f"FIGURE_{name}"] = getattr(drawing, name)
     return environment
 
 

@@ -29,8 +29,6 @@ from storage.staging import put_new
 from storage.sums import seal
 from verdict.rule import RULE
 
-PNG_WIDTH = 1920
-
 SLIDE = (960, 540)
 
 SLIDE_DRAWING = 800
@@ -62,7 +60,7 @@ def write_report(
         figures[name] = page_svg(in_page[name])
         drawn[name] = Drawn(
             svg=for_both_schemes(page_svg(chart)),
-            png=png(chart, width=PNG_WIDTH),
+            png=png(chart),
             vega_lite=chart,
         )
         progress(done, len(charts))
@@ -89,7 +87,7 @@ def _write_brief(folder: Path, report: Published, brief: Brief) -> None:
     (folder / "brief.html").write_text(page, encoding="utf-8")
     (folder / "brief.pdf").write_bytes(brief_pdf(brief, figure=wide))
     (folder / "slide.svg").write_text(slide, encoding="utf-8")
-    (folder / "slide.png").write_bytes(rasterise(slide, width=PNG_WIDTH))
+    (folder / "slide.png").write_bytes(rasterise(slide))
 
 
 def _write_pictures(folder: Path, report: Published) -> None:
@@ -105,7 +103,7 @@ def _write_pictures(folder: Path, report: Published) -> None:
         }
         for suffix, text in texts.items():
             (folder / f"{picture.id}.{suffix}").write_text(text, encoding="utf-8", newline="")
-        (folder / f"{picture.id}.png").write_bytes(rasterise(drawing, width=PNG_WIDTH))
+        (folder / f"{picture.id}.png").write_bytes(rasterise(drawing))
 
 
 def origin(inputs: ReportInputs, *, commit: str) -> dict[str, Any]:

@@ -149,11 +149,11 @@ def test_the_segment_size_moves_the_windows(client: TestClient) -> None:
     assert [(row["size_bytes"], row["cdf"]) for row in found if row["iw"]] == [("14600", "0.625")]
 
 
-def test_the_png_is_a_picture_of_twice_the_width(client: TestClient) -> None:
+def test_the_png_is_a_picture_for_a_slide(client: TestClient) -> None:
     answer = client.get(f"/explore.png?{BOTH}")
     assert answer.headers["content-type"] == "image/png"
     assert answer.content.startswith(b"\x89PNG\r\n")
-    assert int.from_bytes(answer.content[16:20], "big") == 2 * 800
+    assert int.from_bytes(answer.content[16:20], "big") == 1920
 
 
 def test_an_empty_search_box_adds_no_release(client: TestClient) -> None:

@@ -1,5 +1,6 @@
 """A site's page leads to the lab's replay of its page load, where the lab is on."""
 
+import html
 import re
 import shutil
 import time
@@ -87,5 +88,8 @@ def test_the_page_load_is_replayed_at_each_window_with_its_waterfalls(root: Path
             time.sleep(0.1)
         assert answer.status_code == 200, answer.text
         (drawing,) = drawings_of(client, answer.text)
+        pixels = re.findall(r'href="([^"]*[.]png[^"]*)"', answer.text)
+        (picture,) = (client.get(html.unescape(address)).content for address in pixels)
     assert [int(iw) for iw in re.findall(r">IW (\d+): ", drawing.text)] == list(WINDOWS)
+    assert int.from_bytes(picture[16:20], "big") == 1920
     assert "https://www.wikipedia.org.test/18/1.png" in answer.text

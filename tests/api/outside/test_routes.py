@@ -64,7 +64,7 @@ def test_a_series_or_client_that_is_none_is_a_problem(client: TestClient, path: 
 def test_the_page_draws_its_figures_and_names_source_and_licence(client: TestClient) -> None:
     page = client.get("/over-the-years").text
     drawings = re.findall(r'(?:src|srcset)="([^"]+[.]svg[^"]*)"', page)
-    assert len(drawings) == 2 * (1 + 3)  # in two widths: the weight of pages, and what a larger window does
+    assert len(drawings) == 3 + 2 * 3  # in its widths: the weight of pages, and what a larger window does
     assert {client.get(drawing).headers["content-type"] for drawing in drawings} == {"image/svg+xml"}
     assert "never joined" in page
     assert all(kind.definition.split("“")[0][:40] in page for kind in KINDS.values())

@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from PIL import Image
 
 from api.app import create_app
+from figures.rendering import SIDES
 from recordings.pages.sets import AUGUST_2025
+from releases.formatting import quantity
 
 pytestmark = pytest.mark.process
 
@@ -71,6 +74,36 @@ def test_sets_whose_sites_are_not_all_joined_are_not_compared(rows: list[Row]) -
     assert ("2013-09", "2025-08") in pairs
     assert ("2023-11", "2025-08") in pairs
     assert not {("2013-09", "2023-11"), ("2013-09", "2024-11")} & pairs
+
+
+def test_each_pair_of_years_has_a_picture_of_its_shares_on_one_scale(
+    client: TestClient, rows: list[Row]
+) -> None:
+    page = html.unescape(client.get("/over-the-years").text)
+    drawn = re.findall(r'<img src="([^"]*same-sites.svg[^"]*)"', page)
+    heights = {}
+    for address in drawn:
+        drawing = html.unescape(client.get(address).text)
+        ends = re.findall(r"(?:before|after)=([^&/]*)/v1", address)
+        assert all(end[:7] in drawing for end in ends)
+        change = change_of(rows, *ends)
+        assert f"<strong>{change['sites']} sites</strong>" in page
+        shown = [quantity(100 * float(change[name]), "%") for name in ("value", "value_after")]
+        assert all(share in drawing for share in shown)
+        heights[tuple(ends)] = SIDES["height"].findall(drawing)[0]
+    assert len(heights) == len(drawn) == 3
+    assert len({*heights.values()}) == 2  # the longest is large
+
+
+def test_the_picture_to_take_says_what_was_found_and_whose_pages_it_is_of(client: TestClient) -> None:
+    page = html.unescape(client.get("/over-the-years").text)
+    finding = re.findall(r"<h1>(.*?)</h1>", page)[0]
+    vector, pixels = re.findall(r'href="([^"]*same-sites[.](?:svg|png)[^"]*)" download', page)
+    said = html.unescape(" ".join(re.findall(r">([^<]+)</(?:text|tspan)>", client.get(vector).text)))
+    assert finding in said
+    assert "CrUX's top 1,000 for Argentina, 2025-08" in said
+    with Image.open(io.BytesIO(client.get(pixels).content)) as picture:
+        assert picture.width == 1920
 
 
 def test_the_page_says_how_well_recordings_repeat_and_draws_the_years_between(client: TestClient) -> None:

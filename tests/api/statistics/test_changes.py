@@ -112,8 +112,8 @@ def same_sites(years: TestClient, iw: int) -> list[dict[str, str]]:
 
 def test_the_page_begins_with_what_changed_and_claims_no_more_than_the_intervals(years: TestClient) -> None:
     page = years.get("/over-the-years").text
-    first = re.findall(r"<h2[^>]*>(.*?)</h2>", page)[0]
-    assert page.index("<h2") < page.index("<img") < page.index("<p>")
+    (first,) = re.findall(r"<h1>(.*?)</h1>", page)
+    assert page.index("<h1") < page.index("<img") < page.index("<p>")
     said = {int(iw) for iw in re.findall(r"\d+", first.partition("into")[2].partition("segments")[0])}
     clear = {iw for iw in (3, 10, 30) if all(float(row["upper"]) < 0 for row in same_sites(years, iw))}
     assert said == clear
@@ -123,7 +123,7 @@ def test_the_page_begins_with_what_changed_and_claims_no_more_than_the_intervals
 def test_the_home_page_shows_the_same_sites_with_what_was_found_in_the_picture(years: TestClient) -> None:
     address, *others = re.findall(r'src="([^"]*same-sites[^"]*)"', years.get("/").text)
     drawing = html.unescape(years.get(html.unescape(address)).text)
-    first = re.findall(r"<h2[^>]*>(.*?)</h2>", years.get("/over-the-years").text)[0]
+    (first,) = re.findall(r"<h1>(.*?)</h1>", years.get("/over-the-years").text)
     assert " ".join(re.findall(r"<text[^>]*>([^<]*)", drawing)).count(first.split(" than ")[0]) == 1
     assert others == []
 
