@@ -91,7 +91,7 @@ Part = list[tuple[int, float, float | None, float | None]]
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class DrawnMonths:
-    """The words and numbers of a figure of shares by month."""
+    """The words and numbers of a figure of a quantity by month."""
 
     title: str
     subtitle: str
@@ -100,6 +100,7 @@ class DrawnMonths:
     flags: dict[int, str]
     """Numbers of changes, by the month that they stand before."""
     series: Sequence[tuple[str, list[Part]]]
+    unit: str = "%"
 
 
 def months_as_svg(what: DrawnMonths, width: int) -> str:
@@ -122,4 +123,4 @@ def _months_chart(what: DrawnMonths, *, width: int, is_interactive: bool = False
         is_interactive=is_interactive,
     )
     series = [Monthly(name=name, parts=parts) for name, parts in what.series]
-    return by_month(frame, what.months, series, what.flags)
+    return by_month(frame, what.months, series, what.flags, unit=what.unit)

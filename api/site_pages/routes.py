@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from api.drawing import WIDE, WidthQuery, svg_response
+from api.explorer.charts import months_as_svg
 from api.explorer.strata import FIELDS, in_words
 from api.http.problems import Elsewhere, Problem
 from api.lab.page_replay import WINDOWS
@@ -26,6 +27,7 @@ from api.service import Kept, service_of
 from api.site_pages.history import HostPath, WindowAnswer, releases_of, site
 from api.site_pages.listing import AskedSites, spellings, with_sites
 from api.site_pages.waterfall import PHASES, draw_load, events_of, list_rows, spans_by_label
+from api.site_pages.weight import describe, to_draw, weights_of
 from releases.slow_start import MSS_FIG1, segments
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
@@ -125,6 +127,7 @@ def site_page(request: Request, shelf: PinnedShelfDep, host: HostPath) -> Respon
             longest=1.05 * max([WINDOW_BYTES, *sizes]),
             window=WINDOW_BYTES,
             segments=segments,
+            weights=describe(weights_of(shelf, answer)),
             in_words=describe_windows,
             has_windows=any(
                 describe_windows(crawl.first_flights.windows)
@@ -138,6 +141,15 @@ def site_page(request: Request, shelf: PinnedShelfDep, host: HostPath) -> Respon
     # Else a browser would not state the origin of the form, by which forms of other sites are told.
     shown.headers["Referrer-Policy"] = "same-origin"
     return shown
+
+
+@router.get("/sites/{host}/weight.svg", name="weight_svg", response_class=Response)
+def weight_svg(request: Request, shelf: PinnedShelfDep, host: HostPath, width: WidthQuery = WIDE) -> Response:
+    """The weight of a site's home page over the months."""
+    found = weights_of(shelf, site(request, shelf, host))
+    if not found:
+        raise Problem("not-found", f"no two months of {host!r} can be compared")
+    return svg_response(months_as_svg, to_draw(found), width)
 
 
 @router.get("/releases/{crawl}/v{version}/pages/{visit}", name="visit_page")

@@ -13,6 +13,7 @@ from PIL import Image
 from figures.distributions import CdfSeries, HistogramSeries, QuantileRow, cdf, histogram, quantiles
 from figures.estimates import EstimateRow, bars, dots
 from figures.frame import DESK, PHONE, AltairChart, Frame, Upright
+from figures.months import Monthly, by_month
 from figures.rendering import SIDES, svg
 from figures.series import SlopeLine, YearSeries, YearValue, over_time, slope
 from figures.text import text_width
@@ -121,6 +122,16 @@ KINDS: dict[str, Callable[[Frame], AltairChart]] = {
     ),
     "bars": lambda frame: bars(frame, ESTIMATES, unit="%", axis="saved"),
     "years": lambda frame: over_time(frame, [YearSeries(name=name, points=YEARS) for name in NEAR]),
+    "months": lambda frame: by_month(
+        frame,
+        [f"2026-{month:02}" for month in range(1, 13)],
+        [
+            Monthly(name=name, parts=[[(0, 2.0 + at, None, None), (11, 2.1, None, None)]])
+            for at, name in enumerate(NEAR)
+        ],
+        {6: "1"},
+        unit="MB",
+    ),
     "slope": lambda frame: slope(
         frame,
         [SlopeLine(name=name, before=60.0 + at, after=58.0 + at) for at, name in enumerate(NEAR)],

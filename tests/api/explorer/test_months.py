@@ -58,7 +58,7 @@ def test_a_month_that_says_its_sites_has_a_bar_around_its_share(year: TestClient
     found = [row for row in plotted(year, "measure=responses&iw=10") if "series" in row]
     bars = [row for row in found if row["lower"] is not None]
     assert (len(bars), len(found)) == (3, 4)
-    assert all(row["lower"] <= row["share"] <= row["upper"] for row in bars)
+    assert all(row["lower"] <= row["value"] <= row["upper"] for row in bars)
 
 
 def test_a_flag_stands_before_the_month_that_changed_and_is_said_below(year: TestClient) -> None:
