@@ -1,11 +1,11 @@
 """The content of report.json: its parts as types, its canonical text, and its JSON Schema.
 
-Every form of a report is made from it alone. Names contain the units.
+Every form of a report is made from it alone. Names contain the units. pydantic reads it, and not msgspec as
+other stored data: it writes the schema, and gives a dataclass another form in JSON, as a policy its text.
 """
 
 import hashlib
 import json
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,9 +37,6 @@ CLOSED = (
 """Shapes that have no other fields than the declared ones."""
 
 OF_A_VERSION = ("publication", "citation", "redo")
-
-DIGITS = 6
-"""Significant digits, the same with any linear algebra library."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,19 +258,6 @@ def schema() -> dict[str, Any]:
     for name in CLOSED:
         document["$defs"][name]["additionalProperties"] = False
     return {"$schema": DIALECT, **document, "title": "The annual report of firstflight"}
-
-
-def round_floats(value: Any) -> Any:  # noqa: ANN401  # JSON has any shape
-    """Return floats with DIGITS significant digits, tuples as lists, and an end without bound as null."""
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return None
-        return float(f"{value:.{DIGITS}g}")
-    if isinstance(value, dict):
-        return {round_floats(key): round_floats(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [round_floats(inner) for inner in value]
-    return value
 
 
 def canonical(content: Mapping[str, Any]) -> str:

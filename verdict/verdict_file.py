@@ -19,7 +19,7 @@ from verdict.verdict import FORMAT_VERSION, Verdict
 FILE = "verdict.json"
 
 DIGITS = 6
-"""Significant digits of a stored number: fewer than sums in another order differ by."""
+"""Significant digits of a stored number, few enough to be the same with any linear algebra library."""
 
 
 @functools.cache
@@ -59,7 +59,8 @@ def write_verdict(folder: Path, verdict: Verdict) -> Path:
 
 
 def round_numbers(value: Any) -> Any:  # noqa: ANN401  # any JSON
-    """Return the value with each float rounded to DIGITS significant digits, and an infinite one as null."""
+    """Return the value as JSON has it: floats of DIGITS significant digits, what is unknown or without bound
+    as null, tuples as lists."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}") + 0.0 if math.isfinite(value) else None
     if isinstance(value, dict):

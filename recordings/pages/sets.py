@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -74,7 +75,7 @@ def read_set(folder: Path) -> Content:
 def read_description(folder: Path) -> dict[str, Any]:
     described: dict[str, Any] = json.loads((folder / SET).read_text(encoding="utf-8"))
     crawl, recording = described["crawl"], described["recording"]
-    source_of(recording)
+    msgspec.convert(recording, Source)
     if described["form"] not in FORMS:
         raise ValueError(f"form is none of {', '.join(FORMS)}")
     if wrong := [name for name in ("list_id", *NAMED) if not WORD.fullmatch(crawl[name])]:
@@ -86,15 +87,10 @@ def read_description(folder: Path) -> dict[str, Any]:
     return described
 
 
-def source_of(recording: Mapping[str, Any]) -> Source:
-    source = {name: recording[name] for name in Source.__dataclass_fields__}
-    return Source(**source | {"types": tuple(source["types"])})
-
-
 def read_source(folder: Path) -> Source:
     """Return the source of a folder's pages; RecordingError if it holds no set."""
     try:
-        return source_of(read_description(folder)["recording"])
+        return msgspec.convert(read_description(folder)["recording"], Source)
     except (OSError, ValueError, TypeError, KeyError) as exc:
         raise RecordingError(f"{folder} holds no recorded set: {exc}") from exc
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from replay.networks.population_csv import ID, CsvPopulation, PopulationError, read_population
 from storage.staging import put_file_in_place
 
@@ -132,7 +134,7 @@ def _facts(path: Path) -> StoredPopulation:
     try:
         described = json.loads(path.read_text(encoding="utf-8"))
         stated = described.pop(CHECKSUM)
-        facts = StoredPopulation(**described)
+        facts = msgspec.convert(described, StoredPopulation)
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as exc:
         raise PopulationError(
             f"{path} is damaged, since it does not describe a population: {again} "

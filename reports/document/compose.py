@@ -29,7 +29,6 @@ from reports.content import (
     Report,
     ReportedRelease,
     parse_content,
-    round_floats,
 )
 from reports.document.all_sections import fuller, sections_of
 from reports.document.method import LIMITS, glossary_of, method_of
@@ -46,7 +45,7 @@ from verdict.judgement import Reason
 from verdict.replay_file import DEFAULTS, command_of
 from verdict.rule import RULE
 from verdict.verdict import Verdict
-from verdict.verdict_file import to_data
+from verdict.verdict_file import round_numbers, to_data
 
 READ = ("answer", "sections", "limits", "fuller", "method", "glossary")
 
@@ -94,7 +93,7 @@ def compose(inputs: ReportInputs) -> dict[str, Any]:
         redo=rebuild_commands(inputs),
     )
     rest = dataclasses.replace(report, verdict=None)
-    whole: dict[str, Any] = round_floats(dataclasses.asdict(rest))
+    whole: dict[str, Any] = round_numbers(dataclasses.asdict(rest))
     return {
         **whole,
         "verdict": to_data(verdict) if verdict else None,

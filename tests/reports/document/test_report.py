@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reports.content import Report, canonical, parse_content, round_floats
+from reports.content import Report, canonical, parse_content
 from reports.document.compose import compose
 from reports.forms.provenance import provenance
 from reports.forms.typesetting import keep_unbroken
@@ -27,6 +27,7 @@ from tests.factories.made_up_report import (
 )
 from tests.factories.undrawn import undrawn
 from verdict.rule import RULE
+from verdict.verdict_file import round_numbers
 
 pytestmark = pytest.mark.process
 
@@ -171,7 +172,7 @@ def test_the_manifest_has_the_checksums_of_inputs_and_files(built: tuple[Path, d
 
 
 def test_canonical_json_is_sorted_and_rounded_and_refuses_infinity() -> None:
-    assert canonical(round_floats({"b": 1 / 3, "a": (1, None)})) == '{"a":[1,null],"b":0.333333}\n'
+    assert canonical(round_numbers({"b": 1 / 3, "a": (1, None)})) == '{"a":[1,null],"b":0.333333}\n'
     with pytest.raises(ValueError, match="Out of range float"):
         canonical({"a": float("inf")})
 

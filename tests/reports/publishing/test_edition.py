@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from firstflight.main import main
 from releases.formatting import in_ascii
-from reports.content import read_published, round_floats
+from reports.content import read_published
 from reports.forms.draft import MOST_WORDS, draft_xml
 from reports.forms.forms import band_columns, csv_text
 from reports.inputs.carried import read_carried
@@ -133,7 +133,7 @@ def again() -> tuple[Any, int]:
     replay, backcast = carried
     standing = finding_of(backcast, manifest["backcast"], of=replay.provenance)
     confirming = [other.replayed for other in replay.confirming]
-    verdict = round_floats(to_data(replay.replayed.verdict(standing, confirming=confirming)))
+    verdict = to_data(replay.replayed.verdict(standing, confirming=confirming))
     return json.loads(json.dumps(verdict)), sum(map(len, replay.loads))
 
 
