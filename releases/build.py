@@ -200,7 +200,7 @@ def write_distribution(folder: Path) -> int:
 def write_dictionary(folder: Path, kind: str, notes: Notes = PAGES) -> None:
     """Write dictionary.json, the meaning of every name in a release of this kind."""
     held = {model.__tablename__ for model in RELEASED} | {"item", "distribution"}
-    content: dict[str, Any] = {
+    content = {
         "tables": {name: table for name, table in dictionary(kind, notes).items() if name in held},
         "measures": SIZES,
         "outcomes": OUTCOMES,

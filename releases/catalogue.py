@@ -85,7 +85,7 @@ class Manifest(ReleaseFacts):
     """SHA-256 by name of every file but the manifest and SHA256SUMS."""
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         facts = dataclasses.asdict(self)
         if self.old_list_month is None:
             del facts["old_list_month"]

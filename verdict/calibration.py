@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import msgspec
 import numpy as np
@@ -24,6 +24,7 @@ from replay.backcast.calibration import Calibrated
 from replay.backcast.experiment import Experiment, production
 from replay.backcast.measure import (
     Inputs,
+    Rows,
     latencies_ms,
     mean_and_quantiles,
     responses_percent,
@@ -46,7 +47,7 @@ from replay.backcast.published import (
 )
 from replay.errors import ReplayError
 from replay.lab.player import player_key
-from replay.runs.facts import LoadsPlan
+from replay.runs.facts import KernelFacts
 from replay.runs.policy import Policy, at_once
 from replay.runs.replay_folder import kernel_facts, read_cells
 from schema.computed_tables import CELL
@@ -54,7 +55,7 @@ from storage.staging import put_in_place
 from storage.sums import broken_sums, checksum_of, seal, sha256
 from verdict.estimates import GAIN, NET_BENEFIT, RESENT, measure, name_of
 from verdict.evidence import CELL_COLUMNS, Evidence, evidence_of, weighted_networks
-from verdict.judgement import Look, Reason, judge
+from verdict.judgement import Kind, Look, Reason, judge
 from verdict.rule import RULE, UNITS, VERSION
 
 FORMAT_VERSION = 3
@@ -123,15 +124,49 @@ class CalibratedFigure:
     def is_met(self) -> bool:
         return self.factor is not None and 1 / FACTOR <= self.factor <= FACTOR
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         return {**dataclasses.asdict(self), "factor": self.factor, "is_met": self.is_met}
+
+
+class Choice(TypedDict):
+    """What the rule does over a data centre's networks."""
+
+    kind: Kind
+    window: str
+    """The policy as text."""
+    candidates: list[dict[str, Any]]
+    """Each window with its standing, as `verdict`, and its ESTIMATES in each unit."""
+
+
+class Instrument(TypedDict):
+    """What loads and judges: a back-cast of another instrument says nothing about this one."""
+
+    kernel: KernelFacts
+    player: str
+    rule_version: int
+
+
+class BackCast(Instrument):
+    """The content of backcast.json."""
+
+    format_version: int
+    commit: str
+    factor: float
+    seeds: int
+    figures: list[dict[str, Any]]
+    """Each CalibratedFigure with its factor."""
+    choices: dict[DataCenter, Choice]
+    inputs: dict[str, Any]
+    """Calibrated inputs, shapes of pages and times of back ends."""
+    tried: list[dict[str, Any]]
+    """What else was tried for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackCastFinding:
     """The finding of the stored back-cast about an instrument."""
 
-    content: Mapping[str, Any] | None
+    content: BackCast | None
     """None if there is none of this kernel, player and rule."""
     sentence: str
     checksum: str | None = None
@@ -168,14 +203,18 @@ class BackCastFinding:
     def find_missed(self, quantity: str) -> list[CalibratedFigure]:
         return [
             figure
-            for figure in figures_in(self.content or {"figures": ()})
+            for figure in (figures_in(self.content) if self.content else ())
             if figure.quantity == quantity and not figure.is_met
         ]
 
-    def origin(self) -> dict[str, Any] | None:
+    def origin(self) -> dict[str, object] | None:
         if self.content is None:
             return None
-        return {"checksum": self.checksum, **{name: self.content[name] for name in ORIGIN}}
+        return {"checksum": self.checksum, **origin_facts(self.content)}
+
+
+def origin_facts(content: BackCast) -> dict[str, object]:
+    return {name: fact for name, fact in content.items() if name in ORIGIN}
 
 
 def figures_of(loads: Experiment, calibrated: Calibrated) -> Iterator[CalibratedFigure]:
@@ -244,17 +283,17 @@ def _segments(
     return segments_percent(experiment[center, name], center, iw, part)
 
 
-def evidence_of_2010(rows: Sequence[Mapping[str, Any]], center: DataCenter) -> Evidence:
+def evidence_of_2010(rows: Rows, center: DataCenter) -> Evidence:
     population = next(population for population in populations() if population.id.startswith(center.lower()))
     networks = weighted_networks([dataclasses.replace(population, slow=False)])
     table = pa.table({name: [row[name] for row in rows] for name in CELL_COLUMNS})
     return evidence_of(table, networks, incumbent=Policy(BASE))
 
 
-def choose_windows(experiment: Experiment, calibrated: Calibrated) -> dict[str, Any]:
+def choose_windows(experiment: Experiment, calibrated: Calibrated) -> dict[DataCenter, Choice]:
     """Return the rule's choice over each data centre's networks, in both units."""
     rows = production(experiment, calibrated.backend_ms)
-    choices: dict[str, Any] = {}
+    choices: dict[DataCenter, Choice] = {}
     for center in DATA_CENTERS:
         look = Look(evidence=evidence_of_2010(rows, center))
         answer = judge([look], BACKCAST_RULE, ends=True)
@@ -277,18 +316,18 @@ def choose_windows(experiment: Experiment, calibrated: Calibrated) -> dict[str, 
     return choices
 
 
-def figures_in(content: Mapping[str, Any]) -> list[CalibratedFigure]:
+def figures_in(content: BackCast) -> list[CalibratedFigure]:
     return msgspec.convert(content["figures"], list[CalibratedFigure])
 
 
 def content_of(
     calibrated: Calibrated,
     figures: Sequence[CalibratedFigure],
-    choices: Mapping[str, Any],
+    choices: Mapping[DataCenter, Choice],
     *,
     seeds: int,
     commit: str,
-) -> dict[str, Any]:
+) -> BackCast:
     return {
         "format_version": FORMAT_VERSION,
         "commit": commit,
@@ -316,28 +355,28 @@ def content_of(
     }
 
 
-def instrument() -> LoadsPlan:
+def instrument() -> Instrument:
     return {"kernel": kernel_facts(), "player": player_key(), "rule_version": VERSION}
 
 
-def write_backcast(folder: Path, content: Mapping[str, Any], rows: Sequence[dict[str, Any]]) -> None:
+def write_backcast(folder: Path, content: BackCast, rows: Rows) -> None:
     with put_in_place(folder) as stage:
         pq.write_table(
             pa.Table.from_pylist(list(rows), schema=CELL), stage / "cells.parquet", compression="zstd"
         )
         (stage / FILE).write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-        seal(stage, {"kind": "backcast", **{name: content[name] for name in ORIGIN}})
+        seal(stage, {"kind": "backcast", **origin_facts(content)})
 
 
-def judge_stored(folder: Path) -> dict[str, Any]:
+def judge_stored(folder: Path) -> BackCast:
     """Return a stored back-cast of this kernel and player, judged by this code's rule; ReplayError if
     there is none.
     """
     if not (folder / FILE).is_file() or broken_sums(folder):
         raise ReplayError(f"There is no whole back-cast in {folder}; {AGAIN}.")
-    content: dict[str, Any] = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    content: BackCast = json.loads((folder / FILE).read_text(encoding="utf-8"))
     own = instrument()
-    if other := [INSTRUMENT[name] for name in ("kernel", "player") if content[name] != own[name]]:
+    if other := [INSTRUMENT[name] for name in ("kernel", "player") if content.get(name) != own.get(name)]:
         raise ReplayError(f"The loads in {folder} are of another {' and '.join(other)}; {AGAIN}.")
     rows = read_cells(folder).to_pylist()
     loads = {
@@ -360,10 +399,10 @@ def judge_stored(folder: Path) -> dict[str, Any]:
         seeds=content["seeds"],
         commit=content["commit"],
     )
-    return judged | {"tried": content["tried"]}
+    return {**judged, "tried": content["tried"]}
 
 
-def read_finding(folder: Path, *, of: Mapping[str, Any] | None = None) -> BackCastFinding:
+def read_finding(folder: Path, *, of: Mapping[str, object] | None = None) -> BackCastFinding:
     """Return what the stored back-cast, or else the shipped one, says of an instrument.
 
     `of` has a replay's kernel, player and version of the rule; by default this code's.
@@ -380,7 +419,7 @@ def read_finding(folder: Path, *, of: Mapping[str, Any] | None = None) -> BackCa
 
 
 def finding_of(
-    content: Mapping[str, Any] | None, origin: Mapping[str, Any] | None, *, of: Mapping[str, Any]
+    content: BackCast | None, origin: Mapping[str, Any] | None, *, of: Mapping[str, object]
 ) -> BackCastFinding:
     """Return what a report's back-cast says of a replay; `origin` is what the report states of it."""
     if content is None:
@@ -388,7 +427,7 @@ def finding_of(
     return _finding(content, of, origin["checksum"] if origin else None)
 
 
-def _finding(content: Mapping[str, Any], of: Mapping[str, Any], checksum: str | None) -> BackCastFinding:
+def _finding(content: BackCast, of: Mapping[str, object], checksum: str | None) -> BackCastFinding:
     if content.get("format_version") != FORMAT_VERSION:
         return BackCastFinding(content=None, sentence=f"The back-cast is of another format; {AGAIN}.")
     other = " and ".join(what for name, what in INSTRUMENT.items() if content.get(name) != of.get(name))
@@ -399,7 +438,7 @@ def _finding(content: Mapping[str, Any], of: Mapping[str, Any], checksum: str | 
     return BackCastFinding(content=content, sentence=sentence(content), checksum=checksum)
 
 
-def sentence(content: Mapping[str, Any]) -> str:
+def sentence(content: BackCast) -> str:
     figures = figures_in(content)
     own = [figure for figure in figures if figure.quantity in PRECEDENT]
     met = f"{sum(figure.is_met for figure in own)} of {len(own)} figures of 2010"
@@ -412,27 +451,24 @@ def sentence(content: Mapping[str, Any]) -> str:
     )
 
 
-def is_open(choice: Mapping[str, Any]) -> bool:
+def is_open(choice: Choice) -> bool:
     return bool(choice["kind"] == "open" and _of_ten(choice)["verdict"] == "open")
 
 
-def outcome(choice: Mapping[str, Any]) -> str:
+def outcome(choice: Choice) -> str:
     if is_open(choice):
         return f"leaves IW {EXPERIMENT} open"
     return f"keeps IW {BASE}" if choice["kind"] != "raise" else f"chooses IW {choice['window']}"
 
 
-def _estimates(choice: Mapping[str, Any]) -> str:
+def _estimates(choice: Choice) -> str:
     ten = _of_ten(choice)
     units = (f"{quantity(ten[unit]['net_benefit_pp'], 'pp', 2)} {unit}" for unit in UNITS)
     return f", with a net benefit of {' and '.join(units)}"
 
 
-def _of_ten(choice: Mapping[str, Any]) -> Mapping[str, Any]:
-    ten: Mapping[str, Any] = next(
-        candidate for candidate in choice["candidates"] if candidate["window"] == str(EXPERIMENT)
-    )
-    return ten
+def _of_ten(choice: Choice) -> Mapping[str, Any]:
+    return next(candidate for candidate in choice["candidates"] if candidate["window"] == str(EXPERIMENT))
 
 
 def _mechanism(figures: Sequence[CalibratedFigure]) -> str:

@@ -196,7 +196,7 @@ class ReplayFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         )
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def asked(self) -> dict[str, object]:
         """The values that decide the loads."""
         other = (*OF_ALL, "until") if self.until == "decided" else OF_DECISION
         values = {name: value for name, value in msgspec.to_builtins(self).items() if name not in other}

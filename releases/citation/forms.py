@@ -4,7 +4,6 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from releases.citation.work import PUBLISHER, Kind, NotCitable, Work
 from schema.authors import Author
@@ -131,7 +130,7 @@ def _in_csl(author: Author) -> dict[str, str]:
 
 def cff(work: Work) -> str:
     """Return CITATION.cff 1.2.0, where a report's type stands in its preferred citation."""
-    facts: dict[str, Any] = {
+    facts: dict[str, object] = {
         "cff-version": "1.2.0",
         "message": "If you use these data, cite them as below.",
         "type": TYPES[work.kind].cff,
@@ -176,7 +175,7 @@ def _in_cff(author: Author) -> dict[str, str]:
     return {name: value for name, value in {**names, "orcid": author.orcid}.items() if value}
 
 
-def _json(value: list[dict[str, Any]] | dict[str, Any]) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 

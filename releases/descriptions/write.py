@@ -53,7 +53,7 @@ def describe(folder: Path, manifest: Manifest, *, like: Path) -> None:
     write_sample(folder / "visit.parquet", folder / SAMPLE)
 
 
-def _json(value: dict[str, Any]) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 

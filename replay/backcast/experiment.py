@@ -1,13 +1,13 @@
 """The experiment of the back-cast: all services over both data centres' networks, at every window."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from replay.backcast.calibration import PAGES, Calibrated
 from replay.backcast.measure import Rows, measure
 from replay.backcast.published import BASE, CANDIDATES, DATA_CENTERS, SERVICES, DataCenter, Service, mix
 from replay.backcast.services import pages
 from replay.lab.guest_process import Lab
+from replay.runs.cells import CellRow
 from replay.runs.guests import GuestProgress
 
 SEEDS = 3
@@ -52,7 +52,7 @@ def run_experiment(
     }
 
 
-def production(experiment: Experiment, backend_ms: Mapping[DataCenter, float]) -> list[dict[str, Any]]:
+def production(experiment: Experiment, backend_ms: Mapping[DataCenter, float]) -> Rows:
     """Return the experiment as pages of production: one load of each service, each counted by its share. Each
     has a search of its own; the pages of Maps and Photos take turns.
 
@@ -66,13 +66,13 @@ def production(experiment: Experiment, backend_ms: Mapping[DataCenter, float]) -
         (center, service): shares[service] / _mean_segments(experiment[center, service])
         for center, service in experiment
     }
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     for center in DATA_CENTERS:
         loads = {service: _by_load(experiment[center, service], service) for service in SERVICES}
-        for load, search in loads["search"].items():
-            number, *others = load
+        for (number, profile, iw, seed), search in loads["search"].items():
             services = {
-                service: loads[service].get((number % PAGES[service], *others)) for service in SERVICES
+                service: loads[service].get((number % PAGES[service], profile, iw, seed))
+                for service in SERVICES
             }
             rows.append(
                 {
@@ -89,14 +89,14 @@ def _mean_segments(rows: Rows) -> float:
     return float(sum(sent) / len(sent))
 
 
-def _by_load(rows: Rows, service: Service) -> dict[tuple[Any, ...], dict[str, Any]]:
+def _by_load(rows: Rows, service: Service) -> dict[tuple[int, str, int, int], CellRow]:
     return {
         (row["visit_id"] - FIRST_IDS[service], row["profile"], row["iw"], row["seed"]): row for row in rows
     }
 
 
 def _mixed(
-    services: Mapping[Service, dict[str, Any] | None],
+    services: Mapping[Service, CellRow | None],
     name: str,
     center: DataCenter,
     scales: Mapping[tuple[DataCenter, Service], float],

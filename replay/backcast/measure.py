@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,13 +12,13 @@ from replay.lab.guest_process import Lab, usable_cpus
 from replay.networks.mlab.joint import Floats
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
-from replay.runs.cells import make_cells
+from replay.runs.cells import CellRow, make_cells
 from replay.runs.conditions import PLAIN
 from replay.runs.guests import GuestProgress
 from replay.runs.policy import at_once
 from replay.runs.run import replay
 
-Rows = list[dict[str, Any]]
+Rows = list[CellRow]
 
 CONDITIONS = dataclasses.replace(PLAIN, congestion_control="rfc2581", receiver="windows")
 """Servers and clients of 2010: windows grew by the number of acknowledgements,

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,10 @@ MOST_CLAIMS = 16
 """Most guests that share a CPU by claims; further ones take the CPU that they prefer."""
 
 
+GuestAnswer = dict[str, Any]
+"""Values by name in one line of the driver's or the player's output (replay/lab/guest)."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lab:
     """The programs of a lab, and how its time passes."""
@@ -81,9 +85,9 @@ def locate(cache: Path) -> Lab:
 
 def run_guest(
     lab: Lab,
-    work: dict[str, Any],
+    work: Mapping[str, object],
     pages: list[str],
-    on_answer: Callable[[dict[str, Any]], None],
+    on_answer: Callable[[GuestAnswer], None],
     *,
     cpus: Sequence[int] | None = None,
     silence_s: float = SILENCE_S,
@@ -164,7 +168,7 @@ class Watchdog(threading.Thread):
 
 
 def listen(
-    process: subprocess.Popen[str], on_answer: Callable[[dict[str, Any]], None], *, silence_s: float
+    process: subprocess.Popen[str], on_answer: Callable[[GuestAnswer], None], *, silence_s: float
 ) -> None:
     """Call `on_answer` until the guest powers off; kill it when it falls silent, or on an interrupt."""
     watchdog = Watchdog(process, silence_s)
@@ -199,7 +203,7 @@ def last_words(log: Iterable[str]) -> str:
     return f": {words[-1]}" if words else ""
 
 
-def answers(process: subprocess.Popen[str], log: collections.deque[str]) -> Iterator[dict[str, Any]]:
+def answers(process: subprocess.Popen[str], log: collections.deque[str]) -> Iterator[GuestAnswer]:
     assert process.stdout
     for line in process.stdout:
         text = line.strip()

@@ -3,9 +3,9 @@
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from releases.slow_start import MSS_TIMESTAMPS
+from replay.lab.guest_process import GuestAnswer
 from replay.networks.profiles import FRAME_BYTES, Profile
 from replay.runs.facts import CheckFacts
 
@@ -29,7 +29,7 @@ class Flight:
     bytes: int
     arrivals: list[tuple[int, int]] = field(default_factory=list)
     """Total bytes, and ns since the first SYN, at each arrival."""
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: GuestAnswer = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from replay.lab.guest_process import GuestAnswer
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
 from replay.recipes.variants import replace_http, warm_recipe
@@ -25,6 +26,9 @@ TIMES = (
     "handshake_max",
 )
 """Times that the player prints in nanoseconds, as NAME_ns; rows have NAME_ms."""
+
+CellRow = dict[str, Any]
+"""Values by column of schema.computed_tables.CELL; null where nothing was measured."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -137,8 +141,7 @@ def sample(recipes: Sequence[Recipe], pages: int) -> list[Recipe]:
     return [ordered[round(place * step)] for place in range(pages)]
 
 
-def row(cell: Cell, state: str, reason: str | None, answer: dict[str, Any] | None) -> dict[str, Any]:
-    """Return a row of schema.computed_tables.CELL; null where nothing was measured."""
+def row(cell: Cell, state: str, reason: str | None, answer: GuestAnswer | None) -> CellRow:
     facts = answer or {}
     if not cell.conditions.competition:
         facts = facts | {"competition_bytes": None}

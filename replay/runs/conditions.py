@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from replay.networks.distances import DISTANCE, NO_DISTANCE, RECORDED_DISTANCE
 from replay.networks.profiles import FRAME_BYTES, Discipline, Profile, check_losses
@@ -201,7 +200,7 @@ class Conditions:
     def network(self, profile: Profile) -> Profile:
         return self.queue.over(profile) if self.queue else profile
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, object]:
         return {
             "congestion_control": self.congestion_control,
             "senders": self.senders,

@@ -4,11 +4,11 @@ and what a failure leaves to the next guest."""
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from releases.slow_start import MSS_TIMESTAMPS, WINDOWS
 from replay.errors import GuestFailed
-from replay.lab.guest_process import SILENCE_S, Lab, run_guest
+from replay.lab.guest_process import SILENCE_S, GuestAnswer, Lab, run_guest
 from replay.networks.populations import PROFILES
 from replay.networks.profiles import Profile
 from replay.recipes.page_recipe import Recipe
@@ -37,7 +37,7 @@ class NetworkJob:
     profile: Profile
     flights: list[Flight]
     cells: list[Cell]
-    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    answers: dict[str, GuestAnswer] = field(default_factory=dict)
     checks: list[CalibrationCheck] = field(default_factory=list)
 
 
@@ -205,7 +205,7 @@ class GuestListener:
         self.arrivals: list[tuple[int, int]] = []
         self.each: list[list[int]] = []
 
-    def take(self, answer: dict[str, Any]) -> None:
+    def take(self, answer: GuestAnswer) -> None:
         if "ready" in answer:
             self.guest.offloads_on = answer["offloads_on"]
         elif "profile" in answer:
@@ -224,7 +224,7 @@ class GuestListener:
                 with self.lock:
                     self.progress.update(1)
 
-    def flight(self, job: NetworkJob, answer: dict[str, Any]) -> None:
+    def flight(self, job: NetworkJob, answer: GuestAnswer) -> None:
         flight = next(flight for flight in job.flights if flight.id == answer["flight"])
         flight.facts, flight.arrivals = answer, self.arrivals
         self.arrivals = []

@@ -1,7 +1,6 @@
 """Jobs of a guest over one network, as its driver takes them."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from replay.networks.profiles import Profile
 from replay.networks.queues import CODEL_INTERVAL_US, CODEL_TARGET_US, codel_target_us
@@ -18,7 +17,7 @@ def network_job(
     congestion_control: str,
     flights: Sequence[str] = (),
     loads: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the network, its calibration flights, without loss and with tail drop, and the loads."""
     target_us = codel_target_us(profile.down_bps)
     interval_us = CODEL_INTERVAL_US + target_us - CODEL_TARGET_US

@@ -3,10 +3,9 @@
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from replay.errors import GuestFailed
-from replay.lab.guest_process import Lab, run_guest
+from replay.lab.guest_process import GuestAnswer, Lab, run_guest
 from replay.networks.profiles import Profile
 from replay.runs.network_jobs import FIRST_ORIGIN, network_job
 from replay.runs.policy import Policy
@@ -80,9 +79,9 @@ def race(
     cpu: int | None = None,
 ) -> list[RaceOutcome]:
     """Run all races in one guest, in turn; GuestFailed if a flow did not end."""
-    answers: dict[str, dict[str, Any]] = {}
+    answers: dict[str, GuestAnswer] = {}
 
-    def take(answer: dict[str, Any]) -> None:
+    def take(answer: GuestAnswer) -> None:
         if "race" in answer:
             answers[answer["race"]] = answer
 
@@ -108,7 +107,7 @@ def commands(number: int, run: Race) -> Iterator[str]:
     yield f"race {number} {VIRTUAL_S:.0f} {run.seed}"
 
 
-def outcome(run: Race, answer: dict[str, Any]) -> RaceOutcome:
+def outcome(run: Race, answer: GuestAnswer) -> RaceOutcome:
     if late := sum(not flow["done"] for flow in answer["flows"]):
         raise GuestFailed(f"{late} transfers over {run.profile.id} did not end", "")
     return RaceOutcome(

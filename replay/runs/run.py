@@ -6,15 +6,14 @@ import itertools
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.errors import GuestFailed
-from replay.lab.guest_process import SILENCE_S, Lab, usable_cpus
+from replay.lab.guest_process import SILENCE_S, GuestAnswer, Lab, usable_cpus
 from replay.runs.calibration import CalibrationCheck, calibration_checks
-from replay.runs.cells import Cell, row
+from replay.runs.cells import Cell, CellRow, row
 from replay.runs.conditions import Conditions
 from replay.runs.guests import Guest, GuestProgress, guest_for
 from replay.runs.policy import Policy
@@ -32,7 +31,7 @@ class ReplayResult:
     programs: dict[str, str] = field(default_factory=dict)
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[CellRow]:
         """Made anew: a dict takes some thirty times the memory of its row of the table."""
         return list(self.table.to_pylist())
 
@@ -103,7 +102,7 @@ def check_calibrations(guests: Sequence[Guest]) -> None:
             job.checks = calibration_checks(job.profile, job.flights, offloads_on=guest.offloads_on)
 
 
-def judge_cells(guests: Sequence[Guest]) -> Iterator[tuple[dict[str, Any], Cell, dict[str, Any] | None]]:
+def judge_cells(guests: Sequence[Guest]) -> Iterator[tuple[CellRow, Cell, GuestAnswer | None]]:
     """Yield each cell's row with the cell and the answer, in order, after `check_calibrations`."""
     cells = [(cell, guest, job) for guest in guests for job in guest.jobs for cell in job.cells]
     for cell, guest, job in sorted(cells, key=lambda cell: cell_key(cell[0])):
@@ -115,7 +114,7 @@ def judge_cells(guests: Sequence[Guest]) -> Iterator[tuple[dict[str, Any], Cell,
 SortKey = tuple[bytes, bytes, Policy, tuple[bytes, ...], int]
 
 
-def sort_key(row: dict[str, Any]) -> SortKey:
+def sort_key(row: CellRow) -> SortKey:
     """Return a row's key columns; text is compared bytewise."""
     return (
         row["page"].encode(),
@@ -156,8 +155,8 @@ def weight(page: list[Cell]) -> int:
 
 
 def judge_cell(
-    cell: Cell, answer: dict[str, Any] | None, failure: GuestFailed | None, broken: CalibrationCheck | None
-) -> dict[str, Any]:
+    cell: Cell, answer: GuestAnswer | None, failure: GuestFailed | None, broken: CalibrationCheck | None
+) -> CellRow:
     """Return a cell's row: failed without an answer, refused after a failed check, else done or failed."""
     if answer is None:
         return row(cell, "failed", str(failure) if failure else "the guest gave no answer", None)

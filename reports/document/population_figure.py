@@ -35,7 +35,7 @@ def population_figure(facts: StoredPopulation, population: CsvPopulation) -> str
     return svg(drawn)
 
 
-def networks_of(population: CsvPopulation) -> list[dict[str, Any]]:
+def networks_of(population: CsvPopulation) -> list[dict[str, float | str]]:
     whole, slow = (dict(population.weights) for population in population.populations)
     weights = np.array([whole[profile.id] for profile in population.profiles])
     values = {
@@ -62,7 +62,7 @@ def logarithmic(name: str) -> dict[str, Any]:
 
 
 def against_source(
-    facts: StoredPopulation, networks: list[dict[str, Any]], name: str
+    facts: StoredPopulation, networks: list[dict[str, float | str]], name: str
 ) -> alt.LayerChart | alt.FacetChart:
     percentiles = zip(facts.percentiles["percents"], facts.percentiles[name]["source"], strict=True)
     source = [{"part": SOURCE, name: value, f"{name}_percent": percent} for percent, value in percentiles]
@@ -74,7 +74,7 @@ def against_source(
     return drawn
 
 
-def all_networks(networks: list[dict[str, Any]]) -> alt.Chart:
+def all_networks(networks: list[dict[str, float | str]]) -> alt.Chart:
     drawn: alt.Chart = (
         points(networks)
         .encode(
@@ -87,7 +87,7 @@ def all_networks(networks: list[dict[str, Any]]) -> alt.Chart:
     return drawn
 
 
-def points(networks: list[dict[str, Any]]) -> alt.Chart:
+def points(networks: list[dict[str, float | str]]) -> alt.Chart:
     drawn: alt.Chart = alt.Chart(alt.InlineData(values=networks)).mark_point(size=14, strokeWidth=1.2)
     return drawn
 

@@ -9,22 +9,21 @@ Stages are numbered through all lists of pages, of which the first decides.
 import itertools
 import json
 import operator
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from releases.catalogue import Release
+from replay.runs.facts import StageFacts
 from replay.runs.replay_folder import as_cells
 from reports.inputs.replays import Replay, ReportError
 from schema.computed_tables import CELL_KEY
 from storage.signatures import find_faults
 from storage.sums import MANIFEST, manifest_of
-from verdict.calibration import BackCastFinding, finding_of
+from verdict.calibration import BackCast, BackCastFinding, finding_of
 from verdict.evidence import COLUMNS
 from verdict.rule import VERSION as RULE_VERSION
 
@@ -49,7 +48,7 @@ PLAIN = ("document_ms", "first_byte_ms", "payload_bytes")
 """Columns whose numbers repeat from window to window, and are smallest as they are."""
 
 
-def carry_loads(folder: Path, replay: Replay | None, backcast: Mapping[str, Any] | None) -> None:
+def carry_loads(folder: Path, replay: Replay | None, backcast: BackCast | None) -> None:
     """Write the loads of a report's replay, and of those that are to confirm it."""
     if replay is None:
         return
@@ -93,11 +92,11 @@ def carry_loads(folder: Path, replay: Replay | None, backcast: Mapping[str, Any]
     )
 
 
-def _condense(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _condense(facts: StageFacts) -> dict[str, object]:
     """Return what a stage says of itself; of a passed check only that it passed."""
-    kept = {name: value for name, value in facts.items() if name != "guests"}
     gates = [{"passed": True} if check["passed"] else check for check in facts.get("gates", ())]
-    return {**kept, **({"gates": gates} if gates else {})}
+    kept = {name: value for name, value in facts.items() if name != "guests"}
+    return kept | {"gates": gates} if gates else kept
 
 
 def _is_in_microseconds(name: str, values: pa.ChunkedArray) -> bool:
@@ -116,7 +115,7 @@ def _in_milliseconds(whole: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.divide(pc.cast(whole, pa.float64()), 1e3)
 
 
-def read_carried(folder: Path) -> tuple[Replay, Mapping[str, Any] | None] | None:
+def read_carried(folder: Path) -> tuple[Replay, BackCast | None] | None:
     """Return the replay with those that are to confirm it, and the back-cast; None if none is carried."""
     place = folder / FOLDER
     if not (place / FACTS).is_file():

@@ -1,14 +1,11 @@
 """How far the instrument can be believed: 2010's experiment, loads by Chromium, and other results."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from reports.sections.shape import Column, Figure, ReferenceLine, Row, Section, Table
-from verdict.calibration import CENTERS, FACTOR, BackCastFinding
+from verdict.calibration import CENTERS, FACTOR, BackCast, BackCastFinding
 from verdict.rule import UNITS
-
-Data = Mapping[str, Any]
 
 AGAIN = "firstflight replay backcast"
 PUBLISHED_2010 = "Dukkipati et al. 2010, Tables 3 and 7"
@@ -88,7 +85,7 @@ def instrument_section(finding: BackCastFinding) -> Section:
     )
 
 
-def backcast_figure(content: Data) -> Iterator[Figure]:
+def backcast_figure(content: BackCast) -> Iterator[Figure]:
     rows = [{**row, "what": short(row["what"])} for row in figure_rows(content) if row["factor"] is not None]
     if not rows:
         return
@@ -143,7 +140,7 @@ def short(what: str) -> str:
     return what if what.startswith("gain") else what[:1].upper() + what[1:]
 
 
-def figure_rows(content: Data) -> list[Row]:
+def figure_rows(content: BackCast) -> list[Row]:
     rows = [
         {
             "what": figure["what"].partition(figure["center"])[2].lstrip(":, "),
@@ -164,7 +161,7 @@ ESTIMATES = (
 )
 
 
-def choices_tables(content: Data) -> Iterator[Table]:
+def choices_tables(content: BackCast) -> Iterator[Table]:
     yield Table(
         id="backcast-choices",
         title="What the rule finds over the networks of 2010, with IW 3 in force",

@@ -127,7 +127,7 @@ def test_no_constant_of_the_rule_is_changed_for_2010() -> None:
 
 
 def test_a_data_centre_whose_loads_leave_ten_open_lowers_the_confidence_by_little(
-    content: dict[str, Any],
+    content: Any,
 ) -> None:
     met = [figure | {"ours": figure["published"]} for figure in content["figures"]]
     opened = {center: dict(choice) for center, choice in content["choices"].items()}
@@ -145,16 +145,15 @@ def test_a_data_centre_whose_loads_leave_ten_open_lowers_the_confidence_by_littl
 
 
 @pytest.fixture(scope="module")
-def content() -> dict[str, Any]:
+def content() -> Any:
     rows = experiment(SEARCH_MS)
     backcast = content_of(
         CALIBRATED, tuple(figures_of(rows, CALIBRATED)), choose_windows(rows, CALIBRATED), seeds=1, commit="c"
     )
-    whole: dict[str, Any] = json.loads(json.dumps(backcast))
-    return whole
+    return json.loads(json.dumps(backcast))
 
 
-def test_a_figure_is_held_against_the_published_one(content: dict[str, Any]) -> None:
+def test_a_figure_is_held_against_the_published_one(content: Any) -> None:
     figures = {figure["what"]: figure for figure in content["figures"]}
     gain = figures["AvgDC: mean gain of search"]
     assert gain["published"] == pytest.approx(11.7, abs=0.05)
@@ -163,7 +162,7 @@ def test_a_figure_is_held_against_the_published_one(content: dict[str, Any]) -> 
 
 
 def test_an_old_table_of_lines_lowers_the_confidence_of_networks_drawn_from_it(
-    content: dict[str, Any],
+    content: Any,
 ) -> None:
     met = [figure | {"ours": figure["published"]} for figure in content["figures"]]
     known = BackCastFinding(content=content | {"figures": met}, sentence="")
@@ -180,7 +179,7 @@ def test_an_old_table_of_lines_lowers_the_confidence_of_networks_drawn_from_it(
     assert outcomes["2027-10"] == outcomes[None] == ("high", [])
 
 
-def test_a_gain_that_is_missed_lowers_no_confidence(content: dict[str, Any]) -> None:
+def test_a_gain_that_is_missed_lowers_no_confidence(content: Any) -> None:
     figures = [
         figure | {"ours": (3 if figure["quantity"] == "page" else 1) * figure["published"]}
         for figure in content["figures"]
@@ -198,9 +197,7 @@ def test_what_queues_drop_and_not_all_that_is_sent_again_is_held_against_2010() 
     assert not figures[f"AvgDC, all: {OVERFLOW}"].is_met
 
 
-def test_a_missed_overflow_lowers_the_confidence_and_breaks_nothing(
-    tmp_path: Path, content: dict[str, Any]
-) -> None:
+def test_a_missed_overflow_lowers_the_confidence_and_breaks_nothing(tmp_path: Path, content: Any) -> None:
     figures = [
         figure | {"ours": (3 if figure["what"] == f"SlowDC, all: {OVERFLOW}" else 1) * figure["published"]}
         for figure in content["figures"]
@@ -217,7 +214,7 @@ def test_a_missed_overflow_lowers_the_confidence_and_breaks_nothing(
     assert "the rule chooses IW 10 (average data centre) and chooses IW 10 (slow" in sentence(content)
 
 
-def test_stored_loads_are_judged_again_as_they_were_at_first(tmp_path: Path, content: dict[str, Any]) -> None:
+def test_stored_loads_are_judged_again_as_they_were_at_first(tmp_path: Path, content: Any) -> None:
     rows = [row for rows in experiment(SEARCH_MS).values() for row in rows]
     write_backcast(tmp_path, content | {"choices": {}, "figures": [], "rule_version": 0}, rows)
     assert json.loads(json.dumps(judge_stored(tmp_path))) == content
@@ -226,9 +223,7 @@ def test_stored_loads_are_judged_again_as_they_were_at_first(tmp_path: Path, con
         judge_stored(tmp_path)
 
 
-def test_a_damaged_back_cast_silences_the_answer_and_says_what_to_do(
-    tmp_path: Path, content: dict[str, Any]
-) -> None:
+def test_a_damaged_back_cast_silences_the_answer_and_says_what_to_do(tmp_path: Path, content: Any) -> None:
     write_backcast(tmp_path, content, [])
     assert read_finding(tmp_path).content == content
     (tmp_path / "cells.parquet").write_bytes(b"")
@@ -238,7 +233,7 @@ def test_a_damaged_back_cast_silences_the_answer_and_says_what_to_do(
 
 
 def test_without_a_back_cast_of_its_own_a_data_folder_has_the_one_that_comes_with_the_code(
-    tmp_path: Path, content: dict[str, Any]
+    tmp_path: Path, content: Any
 ) -> None:
     shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))
     keys = {name: shipped[name] for name in INSTRUMENT}

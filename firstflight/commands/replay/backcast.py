@@ -1,8 +1,5 @@
 """`firstflight replay backcast`: hold the replay and the rule against the experiment of 2010."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import click
 
 from firstflight.bars import bar as progress_bar
@@ -15,6 +12,7 @@ from replay.backcast import calibration, experiment
 from replay.errors import ReplayError
 from replay.runs.replay_folder import read_cells
 from verdict.calibration import (
+    BackCast,
     choose_windows,
     content_of,
     figures_in,
@@ -89,7 +87,7 @@ def run_backcast(
     show_outcome(content, as_json=as_json)
 
 
-def show_outcome(content: Mapping[str, Any], *, as_json: bool) -> None:
+def show_outcome(content: BackCast, *, as_json: bool) -> None:
     lines = (
         f"  {'ok  ' if figure.is_met else 'MISS' if figure.quantity else '    '} {figure.what}: "
         f"{figure.ours:.3g} {figure.unit}, published {figure.published:.3g} {figure.unit}"

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
@@ -188,7 +187,7 @@ def make_population(
     )
 
 
-def rows_of(sample: NetworkSample) -> Iterator[dict[str, Any]]:
+def rows_of(sample: NetworkSample) -> Iterator[dict[str, float | str]]:
     """Yield the networks, within the bounds of a population's file."""
     for at, share in enumerate(sample.queue_shares):
         mbps, rtt_ms = (
@@ -205,9 +204,9 @@ def rows_of(sample: NetworkSample) -> Iterator[dict[str, Any]]:
         }
 
 
-def percentiles_of(cloud: Cloud, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def percentiles_of(cloud: Cloud, rows: Sequence[Mapping[str, float | str]]) -> dict[str, object]:
     weights: Floats = np.array([float(row["weight"]) for row in rows])
-    percentiles: dict[str, Any] = {"percents": list(PERCENTS)}
+    percentiles: dict[str, object] = {"percents": list(PERCENTS)}
     for name, source, column, factor in (
         ("bandwidth_mbps", cloud.bandwidth_mbps, "bandwidth_kbps", 1000),
         ("rtt_ms", cloud.rtt_ms, "rtt_ms", 1),

@@ -4,7 +4,6 @@ with the queries in DuckDB's SQL that compute them in the folder of a release.""
 # ruff: noqa: S608  # nothing in the queries comes from outside: labels, windows and column names are the code's
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +100,7 @@ def select_steps(
     return keep
 
 
-def curve(cdf: Cdf, name: str, *, thresholds: Sequence[int]) -> list[dict[str, Any]]:
+def curve(cdf: Cdf, name: str, *, thresholds: Sequence[int]) -> list[Row]:
     """Return points of a CDF in percent, from 0 at its smallest size."""
     sizes = cdf.sizes.astype(np.int64)
     cumulative = cdf.cumulative.astype(np.int64)

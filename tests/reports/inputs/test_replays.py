@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -30,6 +31,7 @@ from tests.factories.made_up_report import (
     write_replay,
 )
 from tests.factories.signing import make_signer
+from verdict.calibration import BackCast
 from verdict.evidence import COLUMNS
 
 pytestmark = pytest.mark.process
@@ -179,12 +181,13 @@ def test_a_report_carries_the_loads_of_all_lists_and_reads_them_as_they_were(tmp
     inputs = read_data_folder(tmp_path)
     folder = tmp_path / "report"
     folder.mkdir()
-    carry_loads(folder, inputs.replay, {"seeds": 3})
+    stated = cast("BackCast", {"seeds": 3})
+    carry_loads(folder, inputs.replay, stated)
     seal(folder, origin(inputs, commit="c0ffee"))
     carried = read_carried(folder)
     assert carried is not None
     replay, back_cast = carried
-    assert back_cast == {"seeds": 3}
+    assert back_cast == stated
     assert inputs.replay is not None
     before = (inputs.replay, *inputs.replay.confirming)
     after = (replay, *replay.confirming)

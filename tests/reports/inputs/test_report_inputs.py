@@ -4,6 +4,7 @@ import dataclasses
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pyarrow.parquet as pq
 import pytest
@@ -22,7 +23,7 @@ from tests.factories.made_up_report import (
     read_data_folder,
     write_release,
 )
-from verdict.calibration import BackCastFinding
+from verdict.calibration import BackCast, BackCastFinding
 
 pytestmark = pytest.mark.process
 
@@ -44,7 +45,8 @@ def test_an_imported_population_decides_and_is_named_in_the_commands(tmp_path: P
 def test_the_commands_import_recorded_pages_and_repeat_the_back_cast(tmp_path: Path) -> None:
     data_folder(tmp_path, kind=RECORDED, table=FEW_CELLS)
     inputs = read_data_folder(tmp_path)
-    stated = dataclasses.replace(inputs, back_cast=BackCastFinding(sentence="", content={"seeds": 3}))
+    finding = BackCastFinding(sentence="", content=cast("BackCast", {"seeds": 3}))
+    stated = dataclasses.replace(inputs, back_cast=finding)
     commands = rebuild_commands(stated)
     assert commands[0].startswith("firstflight import pages ")
     assert commands[2] == "firstflight replay backcast --seeds 3"
