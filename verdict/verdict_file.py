@@ -6,7 +6,6 @@ Policies are texts, and an interval has estimate, lower and upper, null where un
 import functools
 import json
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +38,10 @@ def encode(verdict: Verdict) -> bytes:
     return f"{text}\n".encode()
 
 
-def decode(stored: bytes | Mapping[str, Any]) -> Verdict:
-    """Return the verdict of a file, or of data as JSON has it; ReplayError if it is none of this format."""
+def decode(stored: bytes) -> Verdict:
+    """Return the verdict of a file; ReplayError if it is none of this format."""
     try:
-        data = json.loads(stored) if isinstance(stored, bytes) else stored
+        data = json.loads(stored)
         if data["format_version"] != FORMAT_VERSION:
             raise ReplayError(f"the verdict is of format {data['format_version']}, not {FORMAT_VERSION}")
         return _adapter().validate_python(data)
