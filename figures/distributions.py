@@ -279,7 +279,7 @@ class _Plot:
             width=self.width,
             height=self.height,
             uprights=[across(line.value) for line in self.windows],
-            levels=[self.height * step / TICKS for step in range(TICKS + 1)],
+            horizontals=[self.height * step / TICKS for step in range(TICKS + 1)],
         )
 
     def uprights(self) -> list[alt.Chart]:

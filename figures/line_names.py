@@ -33,16 +33,16 @@ def place_names(
     width: float,
     height: float,
     uprights: Sequence[float],
-    levels: Sequence[float],
+    horizontals: Sequence[float],
 ) -> dict[str, tuple[float, float]] | None:
     """Return the middle of the bold name of each rising line, in pixels of a plot; None unless all have room.
 
-    No name lies over a line, over another name, or over the `uprights` and `levels` of the plot.
+    No name lies over a line, over another name, or over the `uprights` and `horizontals` of the plot.
 
     >>> lines = {"a": [(0, 100), (50, 0)], "b": [(100, 100), (150, 0)]}
-    >>> sorted(place_names(lines, width=200, height=100, uprights=[], levels=[]) or ())
+    >>> sorted(place_names(lines, width=200, height=100, uprights=[], horizontals=[]) or ())
     ['a', 'b']
-    >>> place_names(lines | {"c": lines["a"]}, width=200, height=100, uprights=[], levels=[])
+    >>> place_names(lines | {"c": lines["a"]}, width=200, height=100, uprights=[], horizontals=[])
     """
     points = {name: _resampled(np.array(line, float)) for name, line in lines.items()}
     high = LEADING * TEXT
@@ -52,7 +52,7 @@ def place_names(
         middles = _beside(points[name], half)
         low, top = middles - half - CLEAR, middles + half + CLEAR
         is_free = (low >= 0).all(axis=1) & (top <= (width, height)).all(axis=1)
-        for axis, marks in enumerate((uprights, levels)):
+        for axis, marks in enumerate((uprights, horizontals)):
             for mark in marks:
                 is_free &= (top[:, axis] < mark) | (low[:, axis] > mark)
         middles = middles[is_free]

@@ -59,7 +59,7 @@ class CdpResponse(events.Response):
     timing: object = None
 
 
-class RequestSent(events.RequestEvent):
+class CdpRequestSent(events.RequestEvent):
     """Network.requestWillBeSent."""
 
     request: CdpRequest
@@ -73,7 +73,7 @@ class RequestSent(events.RequestEvent):
     redirect_response: CdpResponse | None = None
 
 
-class ResponseReceived(events.ResponseReceived):
+class CdpResponseReceived(events.ResponseReceived):
     """Network.responseReceived."""
 
     response: CdpResponse
@@ -99,19 +99,19 @@ class DataReceived(events.RequestEvent):
     encoded_data_length: int = 0
 
 
-class LoadingFinished(events.LoadingFinished):
+class CdpLoadingFinished(events.LoadingFinished):
     """Network.loadingFinished."""
 
     encoded_data_length: float
 
 
 EVENTS: dict[str, type[events.RequestEvent]] = {
-    "Network.requestWillBeSent": RequestSent,
-    "Network.responseReceived": ResponseReceived,
+    "Network.requestWillBeSent": CdpRequestSent,
+    "Network.responseReceived": CdpResponseReceived,
     "Network.responseReceivedExtraInfo": ExtraInfo,
     "Network.requestWillBeSentExtraInfo": RequestExtraInfo,
     "Network.dataReceived": DataReceived,
-    "Network.loadingFinished": LoadingFinished,
+    "Network.loadingFinished": CdpLoadingFinished,
     "Network.loadingFailed": events.LoadingFailed,
     "Network.requestServedFromCache": events.ServedFromCache,
 }
@@ -237,7 +237,7 @@ class CdpLog:
         )
 
     def _take(self, number: int, event: events.RequestEvent) -> None:
-        if isinstance(event, RequestSent):
+        if isinstance(event, CdpRequestSent):
             self._request(number, event)
             return
         if isinstance(event, RequestExtraInfo):
@@ -248,7 +248,7 @@ class CdpLog:
         if progress is None:
             return
         match event:
-            case ResponseReceived():
+            case CdpResponseReceived():
                 take_response(progress, event.response)
                 kind = check_word(event.type, "type").lower()
                 progress.exchange.resource_type = kind or progress.exchange.resource_type
@@ -257,7 +257,7 @@ class CdpLog:
             case DataReceived():
                 progress.decoded = (progress.decoded or 0) + max(0, check_size(event.data_length))
                 progress.received += max(0, check_size(event.encoded_data_length))
-            case LoadingFinished():
+            case CdpLoadingFinished():
                 progress.is_finished = True
                 total = event.encoded_data_length
                 progress.total = check_size(total) if total >= 0 else None
@@ -265,7 +265,7 @@ class CdpLog:
             case events.ServedFromCache():
                 progress.from_memory = True
 
-    def _request(self, number: int, event: RequestSent) -> None:
+    def _request(self, number: int, event: CdpRequestSent) -> None:
         request, timestamp = event.request, event.timestamp
         check_url(request.url)
         is_odd = timestamp is not None and not 0 <= timestamp <= MOST_CLOCK_S

@@ -16,6 +16,7 @@ from verdict.spending import joint_tail, spent
 Kind = Literal["raise", "stays", "open", "no answer"]
 
 Level = Literal["high", "medium", "low"]
+"""How sure an answer is."""
 
 AGAIN_ERROR = 0.002
 """Probability that a sound replay is found to differ from itself. Ours."""

@@ -26,7 +26,7 @@ from verdict.judgement import (
     recommend,
 )
 from verdict.ledger import Arm, LedgerRow, judge_groups, make_ledger
-from verdict.levels import LevelResult, SharedResult, measure_levels, measure_shared
+from verdict.rate_classes import RateClassResult, SharedResult, measure_rate_classes, measure_shared
 from verdict.rule import Rule, next_look
 
 FORMAT_VERSION = 2
@@ -153,7 +153,7 @@ class Verdict:
     again: AgainResult
     ledger: tuple[LedgerRow, ...]
     groups: tuple[GroupResult, ...]
-    levels: tuple[LevelResult, ...]
+    levels: tuple[RateClassResult, ...]
     shared: tuple[SharedResult, ...]
     lists: tuple[ListResult, ...]
     """Other lists of pages that are to confirm what is worth it."""
@@ -281,7 +281,7 @@ def verdict_of(
             )
             for group in groups
         ),
-        levels=measure_levels(look.evidence, rule),
+        levels=measure_rate_classes(look.evidence, rule),
         shared=measure_shared(own.everyone, rule),
         lists=tuple(
             ListResult(

@@ -1,7 +1,7 @@
 """Stored populations: a CSV file that `population_csv` reads, and a JSON file with its facts and the SHA-256
 of both.
 
-Some come with the code, in the folder `stored`; others lie in the data folder.
+Some come with the code, in the folder `bundled`; others lie in the data folder.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ import msgspec
 from replay.networks.population_csv import ID, CsvPopulation, PopulationError, read_population
 from storage.staging import put_file_in_place
 
-BUNDLED = Path(__file__).with_name("stored")
+BUNDLED = Path(__file__).with_name("bundled")
 
 CURRENT = "mlab-2025-10"
 """The bundled population of annual reports."""

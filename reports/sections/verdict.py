@@ -10,11 +10,11 @@ from replay.runs.policy import AT_ONCE, Policy
 from reports.sections.shape import Column, Figure, ReferenceLine, Row, Section, Table, interval
 from verdict.estimates import GAIN, MILLISECONDS, PARTS, RESENT, name_of
 from verdict.ledger import LedgerRow as LedgerRow
-from verdict.levels import (
+from verdict.rate_classes import (
     PUBLISHED_MBPS,
     PUBLISHED_PACKETS_PERCENT,
     PUBLISHED_RESPONSES_PERCENT,
-    LevelResult,
+    RateClassResult,
     SharedResult,
 )
 from verdict.rule import IN_SUM, PER_LOAD, Rule
@@ -214,7 +214,7 @@ def round_trips_section(verdict: Verdict) -> Section:
         figures=tuple(groups_figure(verdict)),
         tables=(
             *([round_trips_table(verdict.groups)] if verdict.groups else ()),
-            *([levels_table(verdict.levels, verdict.rule)] if verdict.levels else ()),
+            *([rate_classes_table(verdict.levels, verdict.rule)] if verdict.levels else ()),
         ),
     )
 
@@ -298,7 +298,7 @@ def shares_text(groups: Sequence[GroupResult]) -> str:
     return ", ".join(f"{group.title} {quantity(100 * group.share, '%', 2)}" for group in groups)
 
 
-def levels_table(levels: Sequence[LevelResult], rule: Rule) -> Table:
+def rate_classes_table(results: Sequence[RateClassResult], rule: Rule) -> Table:
     """State what the window in force sends again, by rate."""
     return Table(
         id="levels",
@@ -314,15 +314,15 @@ def levels_table(levels: Sequence[LevelResult], rule: Rule) -> Table:
         ),
         rows=tuple(
             {
-                "title": level.title,
-                "share": 100 * level.share,
-                "resent": interval(level.resent_percent),
-                "for_loss": interval(level.for_loss_percent),
-                "spurious": interval(level.spurious_percent),
-                "dropped": interval(level.dropped_percent),
-                "responses": interval(level.responses_percent),
+                "title": result.title,
+                "share": 100 * result.share,
+                "resent": interval(result.resent_percent),
+                "for_loss": interval(result.for_loss_percent),
+                "spurious": interval(result.spurious_percent),
+                "dropped": interval(result.dropped_percent),
+                "responses": interval(result.responses_percent),
             }
-            for level in levels
+            for result in results
         ),
         notes=(
             "A server does not know the rate of a line before its first response: the table explains, and "

@@ -21,7 +21,7 @@ from replay.runs.conditions import PLAIN
 from replay.runs.policy import at_once
 from replay.runs.run import replay
 from studies.csv_table import write_table
-from verdict.levels import PUBLISHED_MBPS, PUBLISHED_PACKETS_PERCENT, PUBLISHED_RESPONSES_PERCENT
+from verdict.rate_classes import PUBLISHED_MBPS, PUBLISHED_PACKETS_PERCENT, PUBLISHED_RESPONSES_PERCENT
 
 DRAWS, SEEDS, SEED = 12, 4, 1
 READINGS = ("default", "low", "high", "at-least-2", "at-least-50")

@@ -31,7 +31,7 @@ def distance(middle: tuple[float, float], half: float, line: list[tuple[float, f
 def test_a_name_is_nearest_to_its_own_line(seeds: list[int]) -> None:
     lines = {f"line {at}": rising(seed) for at, seed in enumerate(seeds)}
     upright, level = 200.0, 165.0
-    places = place_names(lines, width=WIDTH, height=HEIGHT, uprights=[upright], levels=[level])
+    places = place_names(lines, width=WIDTH, height=HEIGHT, uprights=[upright], horizontals=[level])
     if places is None:
         return
     for name, middle in places.items():
@@ -44,4 +44,4 @@ def test_a_name_is_nearest_to_its_own_line(seeds: list[int]) -> None:
 
 def test_lines_that_lie_apart_are_named_on_them() -> None:
     lines = {f"line {at}": [(150.0 * at, HEIGHT), (150.0 * at + 80, 0.0)] for at in range(4)}
-    assert place_names(lines, width=WIDTH, height=HEIGHT, uprights=[], levels=[]) is not None
+    assert place_names(lines, width=WIDTH, height=HEIGHT, uprights=[], horizontals=[]) is not None

@@ -9,11 +9,11 @@ from replay.runs.policy import Policy
 from reports.sections.verdict import (
     describe_plane,
     describe_turns,
-    levels_table,
     lists_section,
     otherwise_section,
     policies_table,
     policy_rows,
+    rate_classes_table,
     round_trips_table,
 )
 from tests.factories.answers import made_up_verdict
@@ -94,7 +94,7 @@ def test_only_a_row_whose_interval_turns_the_answer_is_said_to_turn_it() -> None
 
 
 def test_rates_explain_and_advise_nothing() -> None:
-    table = levels_table(RAISED.levels, RAISED.rule)
+    table = rate_classes_table(RAISED.levels, RAISED.rule)
     assert [row["title"] for row in table.rows] == [level.title for level in RAISED.levels]
     assert sum(row["share"] for row in table.rows) == pytest.approx(100)
     assert "advises nothing" in table.notes[0]

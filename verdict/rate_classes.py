@@ -55,7 +55,7 @@ PARTS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LevelResult:
+class RateClassResult:
     """The share that the policy in force sends again over a class of lines, the mean of each load's share
     in per cent; each interval by itself at 95 %."""
 
@@ -74,9 +74,9 @@ class LevelResult:
     """Of whose bytes any were sent again."""
 
 
-def measure_levels(evidence: Evidence, rule: Rule) -> tuple[LevelResult, ...]:
+def measure_rate_classes(evidence: Evidence, rule: Rule) -> tuple[RateClassResult, ...]:
     """Return what the policy in force sends again by class of rate."""
-    levels = []
+    results = []
     for rates in RATES:
         mask = rates.of(evidence)
         if not mask.any():
@@ -85,8 +85,8 @@ def measure_levels(evidence: Evidence, rule: Rule) -> tuple[LevelResult, ...]:
         changes: dict[Name, Floats] = {(part, None): _percent(inside, part, rule) for part in PARTS}
         effects = effects_of(inside, changes, clusters=inside.clusters)
         intervals = {part: effects.of(part, None).interval(rule.error / 2) for part in PARTS}
-        levels.append(
-            LevelResult(
+        results.append(
+            RateClassResult(
                 id=rates.id,
                 title=rates.title,
                 share=share_of_draws(evidence, mask),
@@ -97,7 +97,7 @@ def measure_levels(evidence: Evidence, rule: Rule) -> tuple[LevelResult, ...]:
                 responses_percent=intervals["responses"],
             )
         )
-    return tuple(levels)
+    return tuple(results)
 
 
 def _percent(evidence: Evidence, part: str, rule: Rule) -> Floats:
