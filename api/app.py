@@ -69,7 +69,7 @@ ROUTERS = (
 include those of an earlier one."""
 
 DESCRIPTION = """How much of the web fits into the first flight of packets: distributions of sizes by crawl,
-compared with initial windows. Every answer states its quality level, its licence and how to cite it.
+compared with initial windows. Every answer states its quality, its licence and how to cite it.
 Errors are problem details (RFC 9457); unknown parameters are refused."""
 
 A_PROBLEM: dict[str, Any] = {

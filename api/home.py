@@ -12,13 +12,13 @@ from api import drawing
 from api.explorer.comparison import Step, find_edges, steps_of
 from api.http.problems import Problem, suppress_problems
 from api.routes.answers import DistributionAnswer
-from api.routes.pages import StatedAnswer, answer_of, label, page, stated_first
+from api.routes.pages import StatedAnswer, answer_of, page, stated_first
 from api.routes.parameters import ShelfDep
 from api.routes.provenance import QUALITY, quality
 from api.routes.strata import distributions
 from api.service import Kept, service_of
 from api.stored.shelf import Report, Shelf, Version
-from figures.findings import tell_unfitting
+from figures.findings import LEADING, tell_unfitting
 from recordings.pages.sets import SETS
 from releases.formatting import percent, quantity
 from releases.slow_start import MSS_FIG1, WINDOWS
@@ -28,8 +28,6 @@ from schema.recorded import is_recorded
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
 AGAIN_S = 5
-
-LEADING = ("first_flights", "responses")
 
 IN_FORCE = WINDOWS[1]
 
@@ -47,7 +45,7 @@ class Fits:
         """What does not fit into the window in force."""
         share = next(fit.share for fit in self.distribution.fits if fit.iw == IN_FORCE)
         assert share is not None
-        return tell_unfitting(share, label(self.distribution.measure), IN_FORCE)
+        return tell_unfitting(share, self.distribution.measure, IN_FORCE)
 
     @property
     def described(self) -> str:
@@ -129,7 +127,7 @@ def fits_svg(request: Request, shelf: ShelfDep, width: drawing.WidthQuery = draw
     if fits is None:
         raise Problem("no-such-crawl", "no release states how much fits")
     releases = service_of(request).releases
-    measure, level = fits.distribution.measure, quality(fits.version.crawl)
+    measure, own = fits.distribution.measure, quality(fits.version.crawl)
     kept = releases.sample(fits.version, measure, WHOLE)
     sizes = [iw * MSS_FIG1 for iw in fits.windows]
     edges = find_edges([kept], sizes)
@@ -138,7 +136,7 @@ def fits_svg(request: Request, shelf: ShelfDep, width: drawing.WidthQuery = draw
         for fit in fits.distribution.fits
         if fit.share is not None
     }
-    note = "" if level != "illustrative" else f"Illustrative: {QUALITY[level]}"
+    note = "" if own != "illustrative" else f"Illustrative: {QUALITY[own]}"
     steps = steps_of(kept, sizes)
     return drawing.svg_response(_draw_fits, width, steps, labels, (edges[0], edges[-1]), note)
 

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from api.caching import Bounded
 from api.code_version import code_version
 from api.computing import Computations, busy
-from api.http.clients import Places, client_of
+from api.http.clients import Quota, client_of
 from api.http.middleware import HEADERS
 from api.stored.shelf import Shelf
 
@@ -55,7 +55,8 @@ FOLDERS = ("/docs", "/documents", "/openapi.json", "/reports")
 EXPLORER = "/explore"
 """Beginning of the explorer's paths."""
 
-LEVEL = 6
+GZIP_LEVEL = 6
+"""Compression level: higher ones save a hundredth more."""
 
 REFUSED = re.compile(r"\s*q=0(\.0{0,3})?\s*", re.IGNORECASE)
 
@@ -105,7 +106,7 @@ class KeptAnswers:
         self._base = hashlib.sha256(f"{code_version()}\n{depends_on}".encode()).hexdigest()
         self._answers: Bounded[KeptAnswer] = Bounded(KEPT_BYTES)
         self._computations: Computations[KeptAnswer] = Computations(at_once=AT_ONCE)
-        self.places = Places(PLACES, PLACES_EACH, lambda: busy("too many requests are being worked on"))
+        self.places = Quota(PLACES, PLACES_EACH, lambda: busy("too many requests are being worked on"))
 
     def key(self, shelf: Shelf, scope: Scope) -> str:
         """Cache key and ETag: a hash of data, request, coding and code."""
@@ -214,7 +215,7 @@ def coding_of(scope: Mapping[str, Any]) -> str:
 def compress(response: Response) -> Response:
     if response.headers.get("content-type", "").partition(";")[0] not in COMPRESSED:
         return response
-    body = gzip.compress(bytes(response.body), LEVEL, mtime=0)
+    body = gzip.compress(bytes(response.body), GZIP_LEVEL, mtime=0)
     compressed = Response(body, response.status_code)
     compressed.raw_headers = list(response.raw_headers)
     compressed.headers.update({"Content-Length": str(len(body)), "Content-Encoding": CODING})

@@ -1,9 +1,16 @@
-"""Titles of figures that the report and the service both draw, by their numbers; none claims more than its
-intervals do."""
+"""Sentences that the report and the service both state, by their numbers; none claims more than its intervals
+do."""
 
 from collections.abc import Mapping
 
 from releases.formatting import grouped, listed, quantity
+from schema.computed_tables import NOUNS
+
+DRAWN = ("responses", "responses_iw_limited", "first_flights", "pages")
+"""Measures that a figure of sizes has unless others are chosen."""
+
+LEADING = ("first_flights", "responses")
+"""Measures whose share a title tells: the second where the first is unknown."""
 
 
 def tell_unfitting(share: float, measure: str, iw: int) -> str:
@@ -12,7 +19,21 @@ def tell_unfitting(share: float, measure: str, iw: int) -> str:
     >>> tell_unfitting(0.621, "responses", 10).replace("\\u202f", " ")
     '38 % of responses do not fit into 10 segments'
     """
-    return f"{quantity(100 * (1 - share), '%', 2)} of {measure} do not fit into {iw} segments"
+    return f"{quantity(100 * (1 - share), '%', 2)} of {NOUNS[measure]} do not fit into {iw} segments"
+
+
+def tell_incomplete(count: int, percent: float | None) -> str:
+    """Say how many responses are counted apart since they did not end; empty if there are none.
+
+    >>> tell_incomplete(1200, 4.5).replace("\\u202f", " ")
+    '1 200 responses (4.5 %) broke off or had not ended when recording stopped; they are counted apart.'
+    """
+    if not count:
+        return ""
+    return (
+        f"{grouped(count)} responses ({quantity(percent, '%', 2)}) broke off or had not ended when recording "
+        "stopped; they are counted apart."
+    )
 
 
 def tell_change(signs: Mapping[int, int], *, sites: int, year: str) -> str:

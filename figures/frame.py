@@ -10,6 +10,7 @@ import altair as alt
 
 from figures.text import LEADING, spread, text_width, wrap
 from figures.theme import CURVES, FONT, LIGHT, LOCALE, LOOKS, Look
+from schema.computed_tables import LABELS
 
 DESK, PHONE = 720, 352
 
@@ -284,5 +285,6 @@ def needs_names(series: Sequence[object]) -> bool:
 
 def looks_of(names: Sequence[str], *, by_measure: bool = True) -> dict[str, Look]:
     """Return the look of each series; a measure's is its own in every figure."""
-    measures = {curve.label: Look(curve.light, curve.dash) for curve in CURVES.values()} if by_measure else {}
+    curves = CURVES if by_measure else {}
+    measures = {LABELS[measure]: Look(curve.light, curve.dash) for measure, curve in curves.items()}
     return {name: measures.get(name, LOOKS[at % len(LOOKS)]) for at, name in enumerate(names)}

@@ -28,10 +28,8 @@ class Theme:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Curve:
-    """Label, dashes and colours of a measure; dashes tell curves apart in
-    print and for colour-blind readers."""
+    """Dashes and colours of a measure; dashes tell curves apart in print and for colour-blind readers."""
 
-    label: str
     dash: tuple[int, ...]
     light: str
     dark: str
@@ -39,19 +37,19 @@ class Curve:
 
 # Hues of Okabe and Ito, darkened or lightened to a contrast of at least 3:1 with the background.
 CURVES = {
-    "responses": Curve("all responses", (1, 0), "#0066a4", "#56b4e9"),
-    "responses_first": Curve("first on its connection", (2, 2), "#0066a4", "#56b4e9"),
-    "responses_iw_limited": Curve("IW-limited responses", (7, 3), "#b34f00", "#f0a030"),
-    "responses_incomplete": Curve("incomplete responses", (1, 3), "#b34f00", "#f0a030"),
-    "responses_derived": Curve("responses of derived size", (10, 3, 2, 3), "#0066a4", "#56b4e9"),
-    "responses_derived_bodies": Curve("bodies of responses of derived size", (1, 2), "#0066a4", "#56b4e9"),
-    "first_flights": Curve("first flights", (1, 0), "#007a58", "#2fc49a"),
-    "first_flights_after_tls": Curve("first flights after TLS", (7, 3), "#007a58", "#2fc49a"),
-    "tls_flights": Curve("TLS flights", (2, 2), "#6a6d00", "#d6cf3a"),
-    "connections": Curve("connections", (10, 3, 2, 3), "#a8437c", "#e08bb9"),
-    "hosts": Curve("hosts of a page", (2, 2), "#a8437c", "#e08bb9"),
-    "pages": Curve("pages", (1, 0), "#3f444a", "#b4bac1"),
-    "requests": Curve("requests a page", (7, 3), "#3f444a", "#b4bac1"),
+    "responses": Curve((1, 0), "#0066a4", "#56b4e9"),
+    "responses_first": Curve((2, 2), "#0066a4", "#56b4e9"),
+    "responses_iw_limited": Curve((7, 3), "#b34f00", "#f0a030"),
+    "responses_incomplete": Curve((1, 3), "#b34f00", "#f0a030"),
+    "responses_derived": Curve((10, 3, 2, 3), "#0066a4", "#56b4e9"),
+    "responses_derived_bodies": Curve((1, 2), "#0066a4", "#56b4e9"),
+    "first_flights": Curve((1, 0), "#007a58", "#2fc49a"),
+    "first_flights_after_tls": Curve((7, 3), "#007a58", "#2fc49a"),
+    "tls_flights": Curve((2, 2), "#6a6d00", "#d6cf3a"),
+    "connections": Curve((10, 3, 2, 3), "#a8437c", "#e08bb9"),
+    "hosts": Curve((2, 2), "#a8437c", "#e08bb9"),
+    "pages": Curve((1, 0), "#3f444a", "#b4bac1"),
+    "requests": Curve((7, 3), "#3f444a", "#b4bac1"),
 }
 assert CURVES.keys() == MEASURES.keys()
 

@@ -137,6 +137,11 @@ class Release:
         return recording
 
     @property
+    def list_name(self) -> str:
+        """The list of its sites: as the recorder names it, or by its id. ReleaseError as `recording`."""
+        return (self.recording or {}).get("list_name") or self.manifest.list_id
+
+    @property
     def checksum(self) -> str:
         """SHA-256 of SHA256SUMS, which identifies the release."""
         return checksum_of(self.path)

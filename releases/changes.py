@@ -21,7 +21,8 @@ from releases.interval import Interval
 from releases.measures import open_tables
 from releases.strata.bootstrap import GROUPS, LEAST_SITES, draw_sums, groups_of, intervals, number_sites
 from releases.strata.sample import Sample
-from schema.vocabulary import IN_PART, SELECTED
+from schema.computed_tables import LABELS
+from schema.vocabulary import IN_PART, SELECTED, VALUE_LABELS
 
 Z = 1.959964
 
@@ -37,12 +38,9 @@ MEASURES: dict[ChangeMeasure, str] = {
 }
 
 RESPONSES: dict[str, str] = {
-    "all": "all responses",
+    "all": LABELS["responses"],
     "main": "main documents",
-    "image": "images",
-    "script": "scripts",
-    "style": "style sheets",
-    "font": "fonts",
+    **{kind: VALUE_LABELS["resource_type"][kind] for kind in ("image", "script", "style", "font")},
     "html": "HTML, frames included",
     "other": "other responses",
 }
@@ -56,6 +54,13 @@ ENDS: dict[End, str] = {
     "headers": "with the header's text where a header was not counted, over HTTP/2 half of it",
 }
 """Parts that a size counts. Where a header was not counted, the truth lies between the two ends."""
+
+END_LABELS: dict[End, str] = {
+    "whole": "as counted",
+    "bodies": "bodies alone",
+    "headers": "with headers' text",
+}
+"""What sizes hold, in a few words."""
 
 ENDS_OF_SIZES: tuple[End, End] = ("bodies", "headers")
 
@@ -78,7 +83,7 @@ sized AS (
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Selection:
     """Windows, segment size and quantile that are compared."""
 
     windows: tuple[int, ...] = (3, 10, 16, 30)
@@ -114,7 +119,7 @@ class Share:
     share: Interval
 
 
-def pooled_shares(release: Release, names: pa.Table, asked: Asked) -> Iterator[Share]:
+def pooled_shares(release: Release, names: pa.Table, asked: Selection) -> Iterator[Share]:
     """Yield the shares of a release's responses, of each kind; `names` are of sites, by rank."""
     query = f"{SIZES} SELECT responses, site, bodies, headers FROM sized WHERE responses IS NOT NULL"  # noqa: S608
     with open_tables(release.path) as database:
@@ -138,7 +143,7 @@ Values = dict[tuple[str, str], dict[str, float]]
 """By responses and site: values by name and end."""
 
 
-def values_by_site(release: Release, names: pa.Table, asked: Asked) -> Values:
+def values_by_site(release: Release, names: pa.Table, asked: Selection) -> Values:
     """Return each site's values; `names` are of sites, by rank."""
     columns = [
         column
@@ -157,7 +162,7 @@ def values_by_site(release: Release, names: pa.Table, asked: Asked) -> Values:
     return {(row.pop("responses"), row.pop("site")): row for row in rows}
 
 
-def compare_values(before: Values, after: Values, asked: Asked) -> Iterator[Change]:
+def compare_values(before: Values, after: Values, asked: Selection) -> Iterator[Change]:
     """Yield the changes of each kind of responses, by measure, window and end."""
     for responses in asked.responses:
         sites = sorted(site for kind, site in before.keys() & after.keys() if kind == responses)

@@ -171,6 +171,15 @@ def percent(share: float | None) -> str:
     return quantity(None if share is None else 100 * share, "%")
 
 
+def capital(text: str) -> str:
+    """Return text with a capital at its beginning; unlike `str.capitalize`, the rest stays as it is.
+
+    >>> capital("first flights after TLS")
+    'First flights after TLS'
+    """
+    return text[:1].upper() + text[1:]
+
+
 def listed(words: Sequence[str]) -> str:
     """Return one word or more as a list.
 

@@ -5,21 +5,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from figures.findings import LEADING
 from releases.formatting import grouped, quantity
 from reports.sections.sizes.counts import Measure
 from reports.sections.verdict import COSTS, GAINS, asked_candidate, beside, is_known, policy_name
+from schema.computed_tables import NOUNS
 from verdict.estimates import MILLISECONDS
-from verdict.judgement import Kind
+from verdict.judgement import Kind, Level
 from verdict.verdict import Verdict
-
-Level = Literal["none", "low", "medium", "high"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confidence:
     """How far the answer can be relied on."""
 
-    level: Level
+    level: Level | Literal["none"]
     because: str
 
     @property
@@ -155,10 +155,6 @@ def _numbers(verdict: Verdict) -> Iterator[KeyNumber]:
             )
 
 
-FITTING = {"first_flights": "first flights", "responses": "responses"}
-"""Measures whose share that fits is a number: the second where the first is unknown."""
-
-
 def fits_number(measures: Sequence[Measure], *, iw: int) -> KeyNumber:
     """Return the share of first flights that fit into a window, or of responses where most of those are
     unknown.
@@ -166,14 +162,14 @@ def fits_number(measures: Sequence[Measure], *, iw: int) -> KeyNumber:
     `measures` are those of report.json's `sizes`.
     """
     by_id = {measure["id"]: measure for measure in measures}
-    stated = next((name for name in FITTING if by_id[name]["is_stated"]), None)
+    stated = next((name for name in LEADING if by_id[name]["is_stated"]), None)
     lacking = by_id["first_flights"]
     why = (
         f"the size is known of {grouped(lacking['known'])} of "
         f"{grouped(lacking['known'] + lacking['unknown'])} first flights"
     )
+    label = f"of {NOUNS[stated or 'first_flights']} fit into {iw} segments"
     if stated is None:
-        label = f"of first flights fit into {iw} segments"
         return KeyNumber(id="fits", label=label, unit="%", value=None, note=why)
     counted = by_id[stated]
     (share,) = (share for share in counted["shares"] if share["iw"] == iw)
@@ -184,7 +180,7 @@ def fits_number(measures: Sequence[Measure], *, iw: int) -> KeyNumber:
         notes.append(f"in place of first flights: {why}")
     return KeyNumber(
         id="fits",
-        label=f"of {FITTING[stated]} fit into {iw} segments",
+        label=label,
         unit="%",
         value=share["percent"],
         lower=share["lower_percent"],

@@ -15,13 +15,23 @@ DECLARED: dict[str, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
 
-SIZES: dict[str, str] = DECLARED["measures"]["sizes"]
+_SIZES, _COUNTS = (DECLARED["measures"][kind] for kind in ("sizes", "counts"))
+
+SIZES: dict[str, str] = {name: declared["definition"] for name, declared in _SIZES.items()}
 """Definitions of the measures of size, by their stable names."""
 
-COUNTS: dict[str, str] = DECLARED["measures"]["counts"]
+COUNTS: dict[str, str] = {name: declared["definition"] for name, declared in _COUNTS.items()}
 """The same of measures that are numbers, for which no window has a meaning."""
 
 MEASURES = SIZES | COUNTS
+
+LABELS: dict[str, str] = {name: declared["label"] for name, declared in (_SIZES | _COUNTS).items()}
+"""What each measure is called in figures, tables and lists."""
+
+NOUNS: dict[str, str] = LABELS | {
+    name: declared["noun"] for name, declared in (_SIZES | _COUNTS).items() if "noun" in declared
+}
+"""What each measure is called in a sentence, as in "62 % of responses"."""
 
 Unit = Literal["bytes", "requests"]
 UNITS: dict[str, Unit] = {**dict.fromkeys(SIZES, "bytes"), **dict.fromkeys(COUNTS, "requests")}

@@ -12,7 +12,7 @@ import pyarrow as pa
 from schema.released_tables import definition, released_tables
 
 RECORDED = "recorded"
-"""Kind of a crawl of other people's recordings, and its quality level."""
+"""Kind of a crawl of other people's recordings, and its quality."""
 
 
 class Notes(msgspec.Struct, frozen=True, kw_only=True):

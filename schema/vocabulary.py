@@ -6,12 +6,16 @@ Every release stores these names: a rename would break past data.
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from schema.http_caching import LIFETIMES
 
-WORDS: dict[str, dict[str, str]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+_DECLARED: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+VALUE_LABELS: dict[str, dict[str, str]] = _DECLARED.pop("labels")
+"""What values of a column are called where people read them, by the column's name."""
+
+WORDS: dict[str, dict[str, str]] = _DECLARED
 """Words with their definitions, by the vocabulary that they are of."""
 
 OUTCOMES = WORDS["outcomes"]
@@ -138,6 +142,7 @@ CLOSED: dict[str, tuple[str, ...]] = {
 }
 """All values that a column of the observation tables may have, by the column's name;
 other columns take any value."""
+assert all(labels.keys() == set(CLOSED[column]) for column, labels in VALUE_LABELS.items())
 
 METHOD_BREAKS: dict[str, tuple[str, ...]] = {
     "3": (

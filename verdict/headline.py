@@ -5,7 +5,7 @@ import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from releases.formatting import grouped, quantity, stated
+from releases.formatting import capital, grouped, listed, quantity, stated
 from replay.runs.policy import AT_ONCE, Policy
 from verdict.judgement import GuardCheck, Level, ListAnswer, Reason, Recommendation
 from verdict.ledger import GroupAnswer
@@ -67,7 +67,7 @@ def _because(
 
 
 def _unspared(checks: Sequence[GuardCheck], rule: Rule) -> str:
-    spared = join(dict.fromkeys(SPARED.get(check.guard.id, check.guard.what) for check in checks))
+    spared = listed(list(dict.fromkeys(SPARED.get(check.guard.id, check.guard.what) for check in checks)))
     worth = describe({check.window for check in checks}, rule)
     return f"{worth} would be worth their price, but are not shown to spare {spared}"
 
@@ -103,7 +103,7 @@ def describe_nearest(
     if not agreeing:
         parts = [f"{parts[0]} confirm them"]
     also = ", and ".join(parts)
-    return f"{first} {also[:1].upper()}{also[1:]}."
+    return f"{first} {capital(also)}."
 
 
 def confirmation(answer: ListAnswer, confirmed: Sequence[Policy], rule: Rule, *, own: str) -> str:
@@ -226,7 +226,7 @@ def pages_of(titles: Sequence[str]) -> str:
     ('the pages of August 2025 and November 2023', 'these pages')
     """
     named = [title for title in titles if title]
-    return f"the pages of {join(named)}" if named else "these pages"
+    return f"the pages of {listed(named)}" if named else "these pages"
 
 
 def month_text(month: str) -> str:
@@ -237,13 +237,3 @@ def month_text(month: str) -> str:
     """
     year, _, number = month.partition("-")
     return f"{calendar.month_name[int(number)]} {year}"
-
-
-def join(words: Iterable[str]) -> str:
-    """Return words in a sentence.
-
-    >>> join(["16 paced", "20 paced", "20 spread"])
-    '16 paced, 20 paced and 20 spread'
-    """
-    *rest, last = words
-    return f"{', '.join(rest)} and {last}" if rest else last

@@ -17,18 +17,17 @@ from api.explorer.strata import FIELDS, chosen_stratum
 from api.http.choices import SEVERAL
 from api.http.links import link, relate
 from api.http.problems import Problem
-from api.routes.pages import label, stated_first
+from api.routes.pages import stated_first
 from api.routes.parameters import MeasuresQuery, MssQuery, PinnedShelfDep, ShelfDep
 from api.routes.strata import Asked
 from api.service import service_of
 from api.stored.months import Variant
 from api.stored.shelf import Shelf, Version
+from figures.findings import DRAWN
 from releases.cdf import is_stated
 from releases.slow_start import MSS_FIG1, WINDOWS
-from releases.strata.sample import Stratum, dimensions_of
-from schema.computed_tables import SIZES, UNITS
-
-DEFAULT_MEASURES = ("responses", "responses_iw_limited", "first_flights", "pages")
+from releases.strata.sample import DIMENSION_LABELS, Stratum, dimensions_of
+from schema.computed_tables import LABELS, NOUNS, SIZES, UNITS
 
 MOST = 6
 """As many curves as can be told apart."""
@@ -36,17 +35,7 @@ MOST = 6
 MOST_FIGURES = 12
 
 By = Literal["release", "device", "list", "vantage", "protocol", "resource_type", "rank_stratum", "party"]
-BYS: dict[str, str] = {
-    "release": "releases",
-    "device": "devices",
-    "list": "lists",
-    "vantage": "vantages",
-    "protocol": "protocols",
-    "resource_type": "types",
-    "rank_stratum": "rank bands",
-    "party": "parties",
-}
-assert tuple(BYS) == get_args(By)
+BYS: dict[str, str] = {by: DIMENSION_LABELS.get(by, by) for by in get_args(By)}
 
 OF_CRAWLS = ("device", "list", "vantage")
 """Tells crawls apart; the others are dimensions of strata."""
@@ -72,6 +61,13 @@ class Line:
     measure: str
     stratum: Asked
     name: str = ""
+    beside_measure: str = ""
+    """The same without the measure."""
+
+    @property
+    def noun(self) -> str:
+        """Its items in a sentence."""
+        return NOUNS[self.measure] + (f" ({self.beside_measure})" if self.beside_measure else "")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -155,7 +151,7 @@ def _months(shelf: Shelf, chosen: Sequence[Version]) -> dict[Variant, list[Versi
 
 
 def _newest(request: Request, shelf: Shelf) -> list[Version]:
-    return list(itertools.islice(stated_first(request, shelf.newest_sound, DEFAULT_MEASURES), 1))
+    return list(itertools.islice(stated_first(request, shelf.newest_sound, DRAWN), 1))
 
 
 def _stated(request: Request, chosen: Sequence[Version], stratum: Asked) -> list[str]:
@@ -163,7 +159,7 @@ def _stated(request: Request, chosen: Sequence[Version], stratum: Asked) -> list
     none, all that have it.
     """
     counts = service_of(request).releases.counts(chosen[0]) if chosen else {}
-    measures = [measure for measure in DEFAULT_MEASURES if stratum.is_of(measure)]
+    measures = [measure for measure in DRAWN if stratum.is_of(measure)]
     return [measure for measure in measures if counts and is_stated(counts[measure])] or measures
 
 
@@ -282,32 +278,22 @@ def find_instead(request: Request, line: Line) -> str | None:
 
 def _named(lines: list[Line], by: str) -> list[Line]:
     releases = name_releases([line.version for line in lines], by)
-    measures = {line.measure: label(line.measure) for line in lines}
-    if len(releases) > 1 and (head := shared_head([*measures])):
-        measures = {name: text.removeprefix(head).removeprefix(", ") for name, text in measures.items()}
     parts = [
         (
             releases[line.version.name],
-            measures[line.measure],
             "" if by in ("release", *OF_CRAWLS) else _value(line.stratum, by),
+            LABELS[line.measure],
         )
         for line in lines
     ]
     differing = [len(set(column)) > 1 for column in zip(*parts, strict=True)]
-    return [
-        dataclasses.replace(line, name=", ".join(filter(None, itertools.compress(words, differing))))
-        for line, words in zip(lines, parts, strict=True)
-    ]
-
-
-def shared_head(measures: Sequence[str]) -> str:
-    """Return what the labels of measures begin with; empty if they begin differently.
-
-    >>> shared_head(["responses", "responses_derived"]), shared_head(["responses", "pages"])
-    ('responses', '')
-    """
-    heads = {label(measure).partition(", ")[0] for measure in measures}
-    return heads.pop() if len(heads) == 1 else ""
+    named = []
+    for line, words in zip(lines, parts, strict=True):
+        *others, measure = [word if differs else "" for word, differs in zip(words, differing, strict=True)]
+        beside = ", ".join(filter(None, others))
+        name = ", ".join(filter(None, [beside, measure]))
+        named.append(dataclasses.replace(line, name=name, beside_measure=beside))
+    return named
 
 
 def name_releases(versions: Sequence[Version], by: str = "release") -> dict[str, str]:
@@ -329,5 +315,5 @@ def name_releases(versions: Sequence[Version], by: str = "release") -> dict[str,
 
 def _value(stratum: Asked, by: str) -> str:
     value = getattr(stratum.stratum, by)
-    said = next(dict(field.options)[str(value)] for field in FIELDS if field.name == by) if value else ""
-    return f"ranks {said}" if by == "rank_stratum" and said else said
+    said = next(field.options[str(value)] for field in FIELDS if field.name == by) if value else ""
+    return f"{DIMENSION_LABELS[by]} {said}" if by == "rank_stratum" and said else said

@@ -13,15 +13,14 @@ from typing import Any
 from fastapi import Request
 
 from api.explorer.charts import Drawn
-from api.explorer.choice import Choice, Line, shared_head
+from api.explorer.choice import Choice, Line
 from api.explorer.months import USUAL
 from api.explorer.strata import in_words
-from api.routes.pages import label
 from api.stored.open_releases import KeptSample
-from releases.formatting import grouped, listed, measured, percent, stated
+from releases.formatting import capital, grouped, listed, measured, percent, stated
 from releases.strata.bootstrap import CONFIDENCE
 from releases.strata.statistics import Estimate, Statistic, estimate
-from schema.computed_tables import UNITS
+from schema.computed_tables import LABELS, NOUNS, UNITS
 
 STEPS = 240
 """Steps drawn of a CDF: more than a figure has pixels."""
@@ -142,7 +141,7 @@ class Panel:
 
     @property
     def what(self) -> str:
-        return "; ".join(filter(None, [listed([*map(label, self.measures)]), self.stratum]))
+        return "; ".join(filter(None, [listed([LABELS[name] for name in self.measures]), self.stratum]))
 
     @property
     def stratum(self) -> str:
@@ -153,7 +152,7 @@ class Panel:
     def title(self) -> str:
         """The finding: what fits into the usual window, or the medians."""
         if not self.known:
-            return f"No size is known of {listed([*map(label, self.measures)])}"
+            return f"No size is known of {listed([NOUNS[name] for name in self.measures])}"
         if self.unit != "bytes":
             return self._state(
                 lambda curve: curve.median.value or 0,
@@ -191,21 +190,17 @@ class Panel:
         """
         ordered = sorted(self.known, key=of)
         curves = self.known if len(self.known) <= NAMED else [ordered[0], ordered[-1]]
-        shared = noun(self.measures[0]) if len(self.measures) == 1 else ""
-        if not shared and len(self.releases) > 1:
-            shared = shared_head(self.measures)
         if len(curves) == 1:
-            of_what = noun(curves[0].line.measure) + (
-                f" ({curves[0].line.name})" if curves[0].line.name else ""
-            )
-            return one.format(values=written(of(curves[0])), of=of_what)
+            return one.format(values=written(of(curves[0])), of=curves[0].line.noun)
+        shared = NOUNS[self.measures[0]] if len(self.measures) == 1 else ""
         values = [
-            f"{written(of(curve))} " + (f"({curve.line.name})" if shared else f"of {curve.line.name}")
+            f"{written(of(curve))} "
+            + (f"({curve.line.beside_measure})" if shared else f"of {curve.line.noun}")
             for curve in curves
         ]
         text = listed(values) if len(self.known) <= NAMED else f"from {values[0]} to {values[1]}"
         text = several.format(values=f"{text}{joint}{shared}" if shared else text)
-        return text[:1].upper() + text[1:]
+        return capital(text)
 
     @property
     def subtitle(self) -> str:
@@ -250,16 +245,6 @@ def find_edges(held: Sequence[KeptSample], windows: Sequence[int]) -> list[int]:
 
 def windows_of(choice: Choice, measure: str) -> list[int]:
     return choice.windows if UNITS[measure] == "bytes" else []
-
-
-def noun(measure: str) -> str:
-    """Return a measure as a part of a sentence.
-
-    >>> noun("responses"), noun("responses_iw_limited")
-    ('responses', 'responses (IW-limited)')
-    """
-    head, _, tail = label(measure).partition(", ")
-    return f"{head} ({tail})" if tail else head
 
 
 def compare(request: Request, choice: Choice, lines: Sequence[Line]) -> Panel:
@@ -334,8 +319,8 @@ def as_csv(panels: Sequence[Panel]) -> str:
     Of a CDF, `cdf` is the share of items of at most `size_bytes`, and `lower` and `upper` are the ends of
     its confidence interval; in the rows of the windows, `iw` is the window in segments. A bin of a
     histogram has the items larger than `from_bytes`, or in the first bin also as large, and not larger
-    than `to_bytes`. `stratum` has the values that all items have. A release without a known share has no
-    row.
+    than `to_bytes`. `stratum` has the columns of the table `item` that have one value, with the value. A
+    release without a known share has no row.
     """
     text = io.StringIO(newline="")
     writer = csv.writer(text)
@@ -348,7 +333,8 @@ def as_csv(panels: Sequence[Panel]) -> str:
         for curve in panel.known:
             line = curve.line
             for row in _rows(panel, curve):
-                of_items = (curve.known, curve.unknown, in_words(line.stratum))
+                fixed = "; ".join(f"{name}: {value}" for name, value in line.stratum.parameters().items())
+                of_items = (curve.known, curve.unknown, fixed)
                 writer.writerow((escape_formula(line.version.name), line.measure, *row, *of_items))
     return text.getvalue()
 

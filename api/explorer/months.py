@@ -5,10 +5,10 @@ import itertools
 from urllib.parse import urlencode
 
 from api.explorer.charts import DrawnMonths, Part
-from api.routes.pages import label
 from api.statistics.series import SeriesAnswer, SeriesPoint, releases_of
-from api.stored.months import Change
+from api.stored.months import Flag
 from releases.formatting import percent
+from schema.computed_tables import NOUNS
 
 USUAL = 10
 
@@ -44,7 +44,7 @@ class OverMonths:
         return urlencode({**named, **windows, "release": releases_of(first.points)}, doseq=True)
 
     @property
-    def flags(self) -> list[Change]:
+    def flags(self) -> list[Flag]:
         return self.series[0].flags
 
     @property
@@ -59,7 +59,7 @@ class OverMonths:
         known = [point for point in self.series[place].points if point.value is not None]
         if not known:
             return "No month states a share"
-        of = f"of {label(self.series[0].measure)} fit into {self.windows[place]} segments"
+        of = f"of {NOUNS[self.series[0].measure]} fit into {self.windows[place]} segments"
         first, last = f"{percent(known[0].value)}", f"{percent(known[-1].value)}"
         if len(known) == 1:
             return f"{first} {of} in {known[0].month}"

@@ -26,7 +26,7 @@ from api.explorer.choice import (
 from api.explorer.comparison import Curve, Panel, as_csv, compare, to_draw
 from api.explorer.months import OverMonths
 from api.explorer.strata import FIELDS, in_words
-from api.explorer.taking import Rows, rows_of, write_programs
+from api.explorer.taking import CountedRows, rows_of, write_programs
 from api.http.links import link, relate
 from api.http.problems import Problem
 from api.routes.files import MEDIA_TYPES
@@ -111,7 +111,7 @@ class Shown:
     query: str
     address: str
     embed: str
-    rows: list[Rows]
+    rows: list[CountedRows]
     programs: dict[str, str]
     cited: list[Metadata]
     instead: list[tuple[Curve, str, str]]
@@ -161,7 +161,7 @@ def _page(
         ],
         bys={by: BYS[by] for by in find_bys(request, shelf, choice)},
         forms=FORMS,
-        levels={quality(version.crawl): version.crawl for version in choice.releases}.values(),
+        qualities={quality(version.crawl): version.crawl for version in choice.releases}.values(),
         measures=MEASURES,
         segments=SEGMENTS,
         fields=FIELDS,

@@ -11,7 +11,6 @@ from api.routes.strata import (
     PageKindQuery,
     Party,
     PartyQuery,
-    Protocol,
     ProtocolQuery,
     RankQuery,
     RankStratum,
@@ -20,7 +19,8 @@ from api.routes.strata import (
 )
 from releases.formatting import grouped
 from releases.strata.items import LEAST_STRATUM
-from schema.vocabulary import RESOURCE_TYPES
+from releases.strata.sample import DIMENSION_LABELS
+from schema.vocabulary import VALUE_LABELS
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,13 +28,13 @@ class Field:
     """A field of the form, which chooses a value of one dimension of the strata."""
 
     name: str
-    label: str
-    options: tuple[tuple[str, str], ...]
+    options: dict[str, str]
     is_always_chosen: bool = False
 
-    def said(self, value: object) -> str:
-        """A value with its label, for people."""
-        return f"{self.label.lower()}: {dict(self.options)[str(value)]}"
+    @property
+    def label(self) -> str:
+        """The dimension, as people read it."""
+        return DIMENSION_LABELS[self.name]
 
 
 def ranks(stratum: str) -> str:
@@ -48,20 +48,11 @@ def ranks(stratum: str) -> str:
 
 
 FIELDS = (
-    Field(
-        name="page_kind",
-        label="Pages",
-        options=tuple((kind, kind) for kind in get_args(PageKind)),
-        is_always_chosen=True,
-    ),
-    Field(
-        name="rank_stratum",
-        label="Ranks",
-        options=tuple((stratum, ranks(stratum)) for stratum in get_args(RankStratum)),
-    ),
-    Field(name="protocol", label="Protocol", options=tuple((arg, arg) for arg in get_args(Protocol))),
-    Field(name="resource_type", label="Type", options=tuple((one, one) for one in RESOURCE_TYPES)),
-    Field(name="party", label="Party", options=tuple((arg, arg) for arg in get_args(Party))),
+    Field(name="page_kind", options={kind: kind for kind in get_args(PageKind)}, is_always_chosen=True),
+    Field(name="rank_stratum", options={stratum: ranks(stratum) for stratum in get_args(RankStratum)}),
+    Field(name="protocol", options=VALUE_LABELS["protocol"]),
+    Field(name="resource_type", options=VALUE_LABELS["resource_type"]),
+    Field(name="party", options={party: party for party in get_args(Party)}),
 )
 
 Empty = BeforeValidator(lambda value: value or None)
@@ -81,4 +72,6 @@ async def chosen_stratum(
 def in_words(stratum: Asked) -> str:
     """The values that a stratum fixes; empty if it is every item of home pages."""
     fixed = stratum.parameters()
-    return "; ".join(field.said(fixed[field.name]) for field in FIELDS if field.name in fixed)
+    return "; ".join(
+        f"{field.label}: {field.options[str(fixed[field.name])]}" for field in FIELDS if field.name in fixed
+    )

@@ -15,6 +15,7 @@ from api.http.links import link
 from api.rows.query import TABLES
 from api.stored.shelf import Version
 from releases.strata.cells import COUNTED
+from releases.strata.sample import DIMENSION_LABELS
 
 ITEMS = "item.parquet"
 
@@ -71,7 +72,7 @@ print(do.call(rbind, tables))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Rows:
+class CountedRows:
     """Rows of a table of a release, filtered as far as the table has the columns."""
 
     version: Version
@@ -92,7 +93,7 @@ def table_of(measure: str) -> str:
     return "responses" if measure.startswith(("responses", "requests")) else "connections"
 
 
-def rows_of(panel: Panel) -> Iterator[Rows]:
+def rows_of(panel: Panel) -> Iterator[CountedRows]:
     fixed = panel.choice.stratum.parameters()
     versions = {curve.line.version.name: curve.line.version for curve in panel.curves}
     for version in versions.values():
@@ -100,11 +101,11 @@ def rows_of(panel: Panel) -> Iterator[Rows]:
             columns = TABLES[table].schema().names
             named = {"crawl": str(version.crawl), "version": version.version}
             filters = {name: value for name, value in fixed.items() if name in columns}
-            yield Rows(
+            yield CountedRows(
                 version=version,
                 table=table,
                 query=urlencode(named | filters),
-                unfiltered=tuple(name.replace("_", " ") for name in fixed if name not in columns),
+                unfiltered=tuple(DIMENSION_LABELS.get(name, name) for name in fixed if name not in columns),
             )
 
 

@@ -17,7 +17,7 @@ from api.routes.provenance import best_first
 from api.service import Kept, service_of
 from api.site_pages.listing import part_of_host, spellings
 from api.stored.shelf import Shelf
-from schema.computed_tables import MEASURES
+from schema.computed_tables import LABELS, MEASURES
 from schema.dictionary import dictionary
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
@@ -211,7 +211,7 @@ def search_documents(words: Sequence[str], base_url: str) -> list[tuple[Section,
     ]
 
 
-ALSO_CALLED = {"pages": "page weight", "requests": "requests a page"}
+ALSO_CALLED = {"pages": "page weight"}
 """What others call a measure."""
 
 
@@ -219,7 +219,7 @@ def search_measures(words: Sequence[str]) -> list[tuple[str, str]]:
     return [
         (name, text)
         for name, text in MEASURES.items()
-        if _has(words, f"{name} {name.replace('_', ' ')} {text} {ALSO_CALLED.get(name, '')}")
+        if _has(words, f"{name} {LABELS[name]} {text} {ALSO_CALLED.get(name, '')}")
     ]
 
 

@@ -39,8 +39,8 @@ def client_of(scope: Scope) -> str:
         return address
 
 
-class Places:
-    """Places of which each client has a share."""
+class Quota:
+    """Places that clients share, so many each at most."""
 
     def __init__(self, most: int, each: int, refuse: Callable[[], Problem]) -> None:
         self._most = most

@@ -31,7 +31,7 @@ NO_DESCRIPTOR = "the service has too many files and connections open: try again 
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Kind:
+class ProblemKind:
     """A kind of problem; its type is `/problems#id`."""
 
     # Stable: clients compare the type, so a rename would break them.
@@ -40,42 +40,42 @@ class Kind:
     title: str
 
 
-KINDS = [
-    Kind("bad-parameter", 400, "A parameter is missing or has an invalid value"),
-    Kind("no-such-choice", 422, "A parameter has a value that is none of its choices"),
-    Kind("unknown-parameter", 400, "A parameter is not known"),
-    Kind("no-such-crawl", 404, "No release of a crawl with that name"),
-    Kind("no-such-progress", 404, "No crawl of that name has reported its progress"),
-    Kind("no-such-file", 404, "No such file"),
-    Kind("no-such-report", 404, "No report of that year and version"),
-    Kind("no-such-site", 404, "No release has a visit to that site"),
-    Kind("no-such-visit", 404, "The release has no such visit"),
-    Kind("no-such-format", 404, "Not offered in that format"),
-    Kind("not-citable", 404, "No citation is written of this"),
-    Kind("withdrawn", 410, "This version was withdrawn"),
-    Kind("damaged-release", 503, "The stored release is damaged and must be restored from a copy"),
-    Kind("damaged-file", 503, "The stored file is damaged and must be restored from a copy"),
-    Kind("bad-range", 416, "The range is outside the file"),
-    Kind("misdirected", 421, "Nothing is served under that host name"),
-    Kind("header-too-large", 431, "The address and the header of the request are too long"),
-    Kind("busy", 503, "Too many requests are being worked on"),
-    Kind("too-costly", 503, "The answer takes more time or memory than the service gives to one"),
-    Kind("not-found", 404, "Nothing is served at this address"),
-    Kind("lab-off", 404, "The lab is off"),
-    Kind("no-such-replay", 404, "No such replay"),
-    Kind("cross-site", 403, "The form was sent by another site"),
-    Kind("too-large", 413, "The file is too large"),
-    Kind("not-a-recording", 422, "The file is no HAR that can be replayed"),
-    Kind("replay-too-long", 422, "The replay took too long"),
-    Kind("replay-failed", 500, "The lab could not replay the page"),
-    Kind("method-not-allowed", 405, "The method is not allowed at this address"),
-    Kind("bad-request", 400, "The request cannot be answered"),
-    Kind("internal-error", 500, "The service failed"),
+PROBLEM_KINDS = [
+    ProblemKind("bad-parameter", 400, "A parameter is missing or has an invalid value"),
+    ProblemKind("no-such-choice", 422, "A parameter has a value that is none of its choices"),
+    ProblemKind("unknown-parameter", 400, "A parameter is not known"),
+    ProblemKind("no-such-crawl", 404, "No release of a crawl with that name"),
+    ProblemKind("no-such-progress", 404, "No crawl of that name has reported its progress"),
+    ProblemKind("no-such-file", 404, "No such file"),
+    ProblemKind("no-such-report", 404, "No report of that year and version"),
+    ProblemKind("no-such-site", 404, "No release has a visit to that site"),
+    ProblemKind("no-such-visit", 404, "The release has no such visit"),
+    ProblemKind("no-such-format", 404, "Not offered in that format"),
+    ProblemKind("not-citable", 404, "No citation is written of this"),
+    ProblemKind("withdrawn", 410, "This version was withdrawn"),
+    ProblemKind("damaged-release", 503, "The stored release is damaged and must be restored from a copy"),
+    ProblemKind("damaged-file", 503, "The stored file is damaged and must be restored from a copy"),
+    ProblemKind("bad-range", 416, "The range is outside the file"),
+    ProblemKind("misdirected", 421, "Nothing is served under that host name"),
+    ProblemKind("header-too-large", 431, "The address and the header of the request are too long"),
+    ProblemKind("busy", 503, "Too many requests are being worked on"),
+    ProblemKind("too-costly", 503, "The answer takes more time or memory than the service gives to one"),
+    ProblemKind("not-found", 404, "Nothing is served at this address"),
+    ProblemKind("lab-off", 404, "The lab is off"),
+    ProblemKind("no-such-replay", 404, "No such replay"),
+    ProblemKind("cross-site", 403, "The form was sent by another site"),
+    ProblemKind("too-large", 413, "The file is too large"),
+    ProblemKind("not-a-recording", 422, "The file is no HAR that can be replayed"),
+    ProblemKind("replay-too-long", 422, "The replay took too long"),
+    ProblemKind("replay-failed", 500, "The lab could not replay the page"),
+    ProblemKind("method-not-allowed", 405, "The method is not allowed at this address"),
+    ProblemKind("bad-request", 400, "The request cannot be answered"),
+    ProblemKind("internal-error", 500, "The service failed"),
 ]
 
 NO_SUCH_CHOICE = "literal_error"
 
-_BY_ID = {kind.id: kind for kind in KINDS}
+_BY_ID = {kind.id: kind for kind in PROBLEM_KINDS}
 _BY_STATUS = {404: "not-found", 405: "method-not-allowed"}
 
 _SAID = {

@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from api.computing import busy
-from api.http.clients import Places
+from api.http.clients import Quota
 from api.http.problems import Problem
 from api.lab.page_replay import PageReplay, ReleasedLoad
 
@@ -66,7 +66,7 @@ class Queue:
         self._replayer = replayer
         self._limit_s = limit_s
         self._clock = clock
-        self._uploads = Places(
+        self._uploads = Quota(
             MOST_UPLOADS, MOST_EACH, lambda: _busy("too many files are being uploaded to the lab")
         )
         self._uploaded_bytes = 0

@@ -30,8 +30,9 @@ from api.routes.pages import page
 from api.routes.parameters import ClientQuery, CrawlName, OutsideQuery, ShelfDep
 from api.service import Kept, service_of
 from api.stored.shelf import Shelf
+from releases.changes import END_LABELS, RESPONSES
 from releases.citation.licences import licence_page
-from releases.formatting import interval_text, quantity
+from releases.formatting import capital, interval_text, quantity
 from releases.outside.lines import draw_lines
 from releases.outside.points import Point, to_text
 from releases.outside.series import BREAKS, CHANGELOG, KINDS, Kind, Statistic
@@ -197,6 +198,7 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
         finding=years.finding(drawn[0]) if drawn else "",
         kinds=[kind for kind in SHOWN if any(list_rows(sets, kind))] if sets else [],
         titles=SHOWN,
+        end_labels=END_LABELS,
         narrow=NARROW,
         own=years.find_own_months(shelf),
         larger=larger_window.comparisons(),
@@ -220,7 +222,7 @@ def describe_rows(rows: Sequence[SlopeRow]) -> str:
     return "; ".join(f"{row.name} {quantity(row.before, '%')} to {quantity(row.after, '%')}" for row in rows)
 
 
-SHOWN = {"all": "All responses", "image": "Images"}
+SHOWN = {kind: capital(RESPONSES[kind]) for kind in ("all", "image")}
 """Responses that have a figure by list, with its title."""
 
 pictures = APIRouter(

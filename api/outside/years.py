@@ -21,21 +21,19 @@ from recordings.pages.sets import SETS
 from releases.catalogue import Release
 from releases.changes import (
     RESPONSES,
-    Asked,
     Change,
     ChangeMeasure,
+    Selection,
     Share,
     Values,
     compare_values,
     pooled_shares,
 )
 from releases.slow_start import MSS_FIG1
-from replay.backcast.published import SERVICES
+from replay.backcast.published import SERVICE_LABELS, SERVICES
 from replay.backcast.services import sizes
 
-ASKED = Asked(mss=MSS_FIG1)
-
-SERVICE_NAMES = {"search": "web search", "maps": "Maps", "photos": "Photos and Blogger"}
+ASKED = Selection(mss=MSS_FIG1)
 
 LEAST_MONTHS = 3
 """Months of a crawl of ours from which on it is shown."""
@@ -219,7 +217,7 @@ def _read_set(version: Version, release: Release) -> tuple[RecordedSet, Values]:
     """A recorded release with its shares, and the values of its sites."""
     recorded = RecordedSet(
         version=version,
-        label=(release.recording or {}).get("list_name") or release.manifest.list_id,
+        label=release.list_name,
         shares=tuple(pooled_shares(release, sites_of(release), ASKED)),
         date=recorded_on(release),
     )
@@ -270,7 +268,7 @@ def published_shares() -> Mapping[str, Mapping[int, float]]:
     shares = {}
     for service in SERVICES:
         fractions, values = sizes(service)
-        shares[SERVICE_NAMES[service]] = {
+        shares[SERVICE_LABELS[service]] = {
             iw: float(np.interp(iw * ASKED.mss, values, fractions)) for iw in ASKED.windows
         }
     return shares

@@ -17,7 +17,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from api.http.links import link, relate
 from api.http.problems import Elsewhere, Problem
 from api.kept_answers import CACHE_CONTROL
-from api.routes.files import A_FILE, IMMUTABLE, stored
+from api.routes.files import A_FILE, IMMUTABLE, send_file
 from api.routes.pages import TEMPLATES, page, surroundings
 from api.routes.parameters import FilePath, ReportVersionPath, ShelfDep, YearPath
 from api.routes.provenance import REPORT_LICENCE
@@ -130,7 +130,7 @@ def exact(
 def published_file(request: Request, shelf: Shelf, report: Report, name: str, *, cached: str) -> Response:
     """A file's own bytes, with its Cache-Control."""
     relate_to_report(request, report, name)
-    return stored(
+    return send_file(
         request,
         report,
         name,

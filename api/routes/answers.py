@@ -44,10 +44,10 @@ class Provenance(SignedAnswer):
     """True if every file has been compared with its checksum; a file is never served before it has been
     compared."""
     quality: str
-    """Quality level: observed, recorded (pages that somebody else recorded), or illustrative, which is no
+    """Quality: observed, recorded (pages that somebody else recorded), or illustrative, which is no
     evidence about the live web."""
     quality_means: str
-    """Meaning of the quality level."""
+    """Meaning of the quality."""
     licence: str
     """Licence of the data."""
     cite_as: str

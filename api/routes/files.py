@@ -111,7 +111,7 @@ def _is_other_unit(range_header: str) -> bool:
     return bool(equals) and unit.strip().lower() != "bytes"
 
 
-def stored(request: Request, volume: Volume, name: str, **headers: str) -> StoredFile:
+def send_file(request: Request, volume: Volume, name: str, **headers: str) -> StoredFile:
     path, checksum = service_of(request).releases.file(volume, name)
     if path.suffix == ".csv":
         relate_help_with_csv(request)
@@ -164,4 +164,4 @@ def release_file(
     if not release_version.files:
         release_version.readable  # noqa: B018  # raises the Problem that says why
     relate_to_release(request, release_version)
-    return stored(request, release_version, name, Cache_Control=IMMUTABLE)
+    return send_file(request, release_version, name, Cache_Control=IMMUTABLE)

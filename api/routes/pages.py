@@ -19,7 +19,7 @@ from markupsafe import Markup
 from api import drawing
 from api.http.links import relate
 from api.http.middleware import HEADERS
-from api.http.problems import KINDS, Problem, suppress_problems
+from api.http.problems import PROBLEM_KINDS, Problem, suppress_problems
 from api.routes.answers import DistributionAnswer
 from api.routes.files import MEDIA_TYPES
 from api.routes.provenance import (
@@ -30,11 +30,13 @@ from api.routes.provenance import (
 )
 from api.service import Kept, service_of
 from api.stored.shelf import Report, Version
+from figures.findings import tell_incomplete
 from releases.cdf import count_incomplete, is_stated
 from releases.citation.licences import licence_page
 from releases.formatting import (
     apart,
     between,
+    capital,
     grouped,
     packet_agreement,
     percent,
@@ -46,46 +48,22 @@ from releases.formatting import (
 )
 from releases.strata.bootstrap import CONFIDENCE
 from replay.runs.policy import Policy
+from schema.computed_tables import LABELS, NOUNS
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse, route_class=Kept)
 
-LABELS = {
-    "first_flights_after_tls": "first flights, after TLS",
-    "responses_first": "responses, first on a connection",
-    "responses_derived": "responses, of derived size",
-    "responses_derived_bodies": "responses, of derived size, bodies alone",
-    "responses_incomplete": "responses, incomplete",
-    "responses_iw_limited": "responses, IW-limited",
-    "requests": "requests a page",
-    "tls_flights": "TLS flights",
-}
-"""Labels of measures that their names do not give."""
 
-
-def label(measure: str) -> str:
-    """The label of a measure.
-
-    >>> label("responses_iw_limited"), label("tls_flights")
-    ('responses, IW-limited', 'TLS flights')
-    """
-    return LABELS.get(measure, measure.replace("_", " "))
-
-
-def in_words(distributions: Sequence[DistributionAnswer]) -> str:
-    """Count and share of incomplete responses, in a sentence; empty if no response crossed the network."""
+def incomplete(distributions: Sequence[DistributionAnswer]) -> str:
+    """Count and share of incomplete responses, in a sentence; empty if there are none."""
     count, share = count_incomplete({distribution.measure: distribution for distribution in distributions})
-    return (
-        ""
-        if share is None
-        else f"Incomplete responses, counted apart: {grouped(count)} ({percent(share)} of all)."
-    )
+    return tell_incomplete(count, None if share is None else 100 * share)
 
 
-def level(share: float) -> str:
-    """A share that was stated, as a level of confidence, in percent.
+def stated_percent(share: float) -> str:
+    """A share that was stated, as 0.95 of a confidence level, in percent.
 
     >>> from releases.formatting import NARROW
-    >>> level(0.95).replace(NARROW, " ")
+    >>> stated_percent(0.95).replace(NARROW, " ")
     '95 %'
     """
     return stated(100 * share, "%")
@@ -116,12 +94,14 @@ def _environment() -> jinja2.Environment:
         size=functools.partial(size, has_zeros=True),
         bound=size,
         apart=apart,
-        label=label,
+        label=LABELS.__getitem__,
+        noun=NOUNS.__getitem__,
+        capital=capital,
         percent=percent,
-        level=level,
+        stated_percent=stated_percent,
         quality=quality,
         plainly=lambda sentence: sentence.rstrip(". "),
-        incomplete=in_words,
+        incomplete=incomplete,
         signed=signed,
         packet_agreement=packet_agreement,
         milliseconds=milliseconds,
@@ -265,7 +245,7 @@ def answer_of(report: Report) -> StatedAnswer | None:
 @router.get("/problems", name="problems")
 def problems(request: Request) -> Response:
     """The page that explains the types of problems."""
-    return page(request, "problems.html", kinds=KINDS)
+    return page(request, "problems.html", kinds=PROBLEM_KINDS)
 
 
 @router.get("/static/{path}", name="static")

@@ -1,4 +1,4 @@
-"""Statements that accompany every number of the service: quality level, signature and citation."""
+"""Statements that accompany every number of the service: quality, signature and citation."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated
@@ -23,10 +23,11 @@ QUALITY = {
     "that recording.json states",
     "illustrative": "not evidence about the live web: made from the bundled local web",
 }
+"""Meanings of the qualitys by their stable names, the best first."""
 
 
 def quality(crawl: CrawlName) -> str:
-    """The quality level: only a crawl of live sites is evidence about the web."""
+    """The quality: only a crawl of live sites is evidence about the web."""
     if is_recorded(crawl.kind):
         return RECORDED
     return "observed" if crawl.kind == "web" else "illustrative"
@@ -51,15 +52,15 @@ def citation(version: Version) -> str:
 
 
 def provenance(request: Request, version: Version) -> Provenance:
-    level = quality(version.crawl)
+    own = quality(version.crawl)
     return Provenance(
         **version.key,
         checksum=version.checksum,
         signature=version.signature.kind,
         signed_by=version.signed_by,
         is_checked=version.is_checked,
-        quality=level,
-        quality_means=QUALITY[level],
+        quality=own,
+        quality_means=QUALITY[own],
         licence=version.readable.manifest.licence,
         cite_as=citation(version),
         url=link(request, "release_page", **version.key),

@@ -13,7 +13,7 @@ from api.service import service_of
 from api.stored.open_releases import KeptSample
 from api.stored.shelf import Version
 from releases.cdf import Fit
-from releases.strata.sample import WHOLE, Stratum, dimensions_of, share_intervals
+from releases.strata.sample import DIMENSION_LABELS, WHOLE, Stratum, dimensions_of, share_intervals
 from releases.strata.statistics import FEW_SITES, NO_KNOWN_SIZE
 from schema.computed_tables import MEASURES
 from schema.recorded import is_recorded
@@ -85,9 +85,8 @@ class Asked:
 
     def lacking_in(self, measure: str) -> str | None:
         """Why a measure has no such stratum."""
-        missing = [
-            name.replace("_", " ") for name in self.stratum.fixed if name not in dimensions_of(measure)
-        ]
+        has = dimensions_of(measure)
+        missing = [DIMENSION_LABELS[name] for name in self.stratum.fixed if name not in has]
         return f"an item of this measure has no {' and no '.join(missing)}" if missing else None
 
     def subject(self, request: Request, version: Version, measure: str) -> KeptSample:

@@ -36,7 +36,7 @@ VisitPath = Annotated[
 ]
 
 
-class FirstFlightAnswer(AnswerModel):
+class ConnectionFlightAnswer(AnswerModel):
     """What a server sent before an acknowledgement of it could arrive, by the browser's clock."""
 
     response_ids: list[int]
@@ -54,7 +54,7 @@ WaterfallConnection: Any = create_model(
     __doc__="A connection of the page load.",
     **row_fields(TABLES["connections"].schema(), CONNECTION),
     first_flight=(
-        FirstFlightAnswer | None,
+        ConnectionFlightAnswer | None,
         Field(description="null over QUIC, and where nothing began to arrive"),
     ),
 )
@@ -133,10 +133,10 @@ def first_flight(
     )
 
 
-def flight_answer(flight: first_flights.FirstFlight | None) -> FirstFlightAnswer | None:
+def flight_answer(flight: first_flights.FirstFlight | None) -> ConnectionFlightAnswer | None:
     if flight is None:
         return None
-    return FirstFlightAnswer(**dataclasses.asdict(flight), size_bytes=flight.size_bytes)
+    return ConnectionFlightAnswer(**dataclasses.asdict(flight), size_bytes=flight.size_bytes)
 
 
 def _is_in(response: dict[str, Any], flights: dict[int, first_flights.FirstFlight | None]) -> bool | None:

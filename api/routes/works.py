@@ -1,4 +1,4 @@
-"""What is cited of the library: releases, reports and figures, with what their pages say of them."""
+"""What is cited of the shelf: releases, reports and figures, with what their pages say of them."""
 
 import dataclasses
 import json

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from api.computing import busy, current
 from api.formats.encoding import LINE
-from api.http.clients import Places
+from api.http.clients import Quota
 from api.http.problems import Problem
 from api.rows.cursors import Key
 from api.rows.filters import Filters, filters, parameters
@@ -248,7 +248,7 @@ class RowReader:
     def __init__(self, releases: OpenReleases) -> None:
         self._releases = releases
         self._database = row_database()
-        self.streams = Places(STREAMS, STREAMS_EACH, _refuse_stream)
+        self.streams = Quota(STREAMS, STREAMS_EACH, _refuse_stream)
 
     def rows(self, version: Version, question: Question, rendering: Rendering) -> Rows:
         """The rows of a question; Problem unless the file is the published one."""

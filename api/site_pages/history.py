@@ -19,7 +19,7 @@ from api.routes.answers import AnswerModel, Provenance, VersionsAside
 from api.routes.parameters import PinnedShelfDep
 from api.routes.provenance import provenance
 from api.routes.v1 import aside
-from api.routes.visits import FirstFlightAnswer, first_flight, flight_answer
+from api.routes.visits import ConnectionFlightAnswer, first_flight, flight_answer
 from api.rows.filters import row_fields
 from api.rows.query import TABLES
 from api.service import Kept, service_of
@@ -82,7 +82,7 @@ DocumentConnection: Any = create_model(
     __doc__="The connection of the final visit on which the main document came.",
     **row_fields(TABLES["connections"].schema(), DOCUMENT),
     first_flight=(
-        FirstFlightAnswer | None,
+        ConnectionFlightAnswer | None,
         Field(description="what the server had to send in its first flight; null over QUIC"),
     ),
 )

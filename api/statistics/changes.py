@@ -21,10 +21,10 @@ from releases.changes import (
     ENDS,
     MEASURES,
     RESPONSES,
-    Asked,
     Change,
     ChangeMeasure,
     End,
+    Selection,
     compare_values,
 )
 from releases.slow_start import MSS_FIG1
@@ -36,7 +36,7 @@ FEW_SITES = f"fewer than {LEAST_SITES} sites have such a response in both releas
 
 NO_RATIO = "a site's value before is 0, of which there is no ratio"
 
-EVERYTHING = Asked()
+EVERYTHING = Selection()
 
 Kind: Any = Literal[tuple(RESPONSES)]
 Named = Annotated[
@@ -138,7 +138,7 @@ def compared(
         "canonical",
         own_link(request, **dict(zip(("from", "to"), (version.name for version in versions), strict=True))),
     )
-    asked = Asked(
+    asked = Selection(
         windows=tuple(sorted(set(iw))),
         mss=mss,
         percent=percent,

@@ -26,7 +26,7 @@ from api.routes.parameters import (
 from api.routes.provenance import QUALITY, best_first, citation, quality
 from api.routes.strata import Asked, AskedStratum
 from api.service import Kept
-from api.stored.months import ANY, Change, Variant, changes, months_between
+from api.stored.months import ANY, Flag, Variant, flags_between, months_between
 from api.stored.shelf import Version
 from releases.slow_start import MSS_FIG1
 from releases.strata.bootstrap import CONFIDENCE
@@ -81,7 +81,7 @@ class SeriesAnswer(AnswerModel):
     vantages: list[str]
     """Vantages that the months were crawled from."""
     quality: str
-    """Quality level of every month; a series has one."""
+    """Quality of every month; a series has one."""
     quality_means: str
     licence: str
     """Licence of the data."""
@@ -101,7 +101,7 @@ class SeriesAnswer(AnswerModel):
     """Confidence level of the intervals."""
     points: list[SeriesPoint]
     """Every month from the first to the last, the earliest first; of each window or quantile."""
-    flags: list[Change]
+    flags: list[Flag]
     """Changes of method, vantage, list, browser and schema, in the order of the months."""
 
 
@@ -193,17 +193,16 @@ def _answer(
     stratum: Asked,
     *,
     points: list[SeriesPoint],
-    flags: list[Change],
+    flags: list[Flag],
 ) -> SeriesAnswer:
     first = versions[0].crawl
-    level = quality(first)
     return SeriesAnswer(
         device=first.device,
         arm=first.arm,
         kind=first.kind,
         vantages=sorted({version.crawl.vantage for version in versions}),
-        quality=level,
-        quality_means=QUALITY[level],
+        quality=quality(first),
+        quality_means=QUALITY[quality(first)],
         licence=_licence(versions),
         measure=measure,
         definition=MEASURES[measure],
@@ -256,11 +255,11 @@ def _release(request: Request, version: Version) -> dict[str, Any]:
     }
 
 
-def _flags(versions: Iterable[Version]) -> Iterable[Change]:
+def _flags(versions: Iterable[Version]) -> Iterable[Flag]:
     """Flags between months whose manifest can be read."""
     readable = [version for version in versions if version.is_sound]
     for before, after in itertools.pairwise(readable):
-        yield from changes(before.readable.manifest, after.readable.manifest)
+        yield from flags_between(before.readable.manifest, after.readable.manifest)
 
 
 def _licence(versions: Iterable[Version]) -> str:

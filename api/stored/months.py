@@ -76,7 +76,7 @@ Ours: opt-outs alone change less.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Change:
+class Flag:
     """One property in which a release differs from that of the month before in its series."""
 
     month: str
@@ -92,33 +92,31 @@ class Change:
     """What changed, in whole sentences."""
 
 
-def changes(before: Manifest, after: Manifest) -> list[Change]:
-    change = partial(Change, month=after.crawl.month, month_before=before.crawl.month)
+def flags_between(before: Manifest, after: Manifest) -> list[Flag]:
+    flag = partial(Flag, month=after.crawl.month, month_before=before.crawl.month)
     possible = [
-        _change(change, "method", before.method_version, after.method_version),
-        _change(change, "vantage", before.crawl.vantage, after.crawl.vantage),
-        _change(change, "list", before.list_id, after.list_id),
-        _other_part(change, before.rows.get("site"), after.rows.get("site")),
-        _change(change, "browser", before.browser, after.browser),
-        _change(change, "schema", str(before.schema_version), str(after.schema_version)),
+        _flag(flag, "method", before.method_version, after.method_version),
+        _flag(flag, "vantage", before.crawl.vantage, after.crawl.vantage),
+        _flag(flag, "list", before.list_id, after.list_id),
+        _other_part(flag, before.rows.get("site"), after.rows.get("site")),
+        _flag(flag, "browser", before.browser, after.browser),
+        _flag(flag, "schema", str(before.schema_version), str(after.schema_version)),
     ]
-    return sorted(
-        (change for change in possible if change is not None), key=lambda change: not change.is_break
-    )
+    return sorted((flag for flag in possible if flag is not None), key=lambda flag: not flag.is_break)
 
 
-def _change(change: partial[Change], what: What, before: str, after: str) -> Change | None:
+def _flag(flag: partial[Flag], what: What, before: str, after: str) -> Flag | None:
     if before == after:
         return None
     is_break, said = _meaning(what, before, after)
-    return change(what=what, before=before, after=after, is_break=is_break, said=said)
+    return flag(what=what, before=before, after=after, is_break=is_break, said=said)
 
 
-def _other_part(change: partial[Change], before: int | None, after: int | None) -> Change | None:
+def _other_part(flag: partial[Flag], before: int | None, after: int | None) -> Flag | None:
     if not before or not after or max(before, after) < SITES_APART * min(before, after):
         return None
     said = f"Number of sites from the list: {grouped(after)}; {grouped(before)} before."
-    return change(what="list", before=f"{before} sites", after=f"{after} sites", is_break=True, said=said)
+    return flag(what="list", before=f"{before} sites", after=f"{after} sites", is_break=True, said=said)
 
 
 def _meaning(what: What, before: str, after: str) -> tuple[bool, str]:

@@ -15,7 +15,7 @@ from firstflight.settings import Settings
 from recordings.pages.same_sites import values_of
 from releases.build import Built, build
 from releases.catalogue import Damaged, Release, ReleaseError, Withdrawn, find_release, iter_versions
-from releases.changes import MEASURES, RESPONSES, Asked, Change, ChangeMeasure, compare_values
+from releases.changes import MEASURES, RESPONSES, Change, ChangeMeasure, Selection, compare_values
 from releases.publish import StoreError, publish
 from releases.strata.bootstrap import LEAST_SITES
 from storage.crawls import CrawlNotFound
@@ -215,7 +215,7 @@ def changes_(
       firstflight release changes 2019-12 2025-08
       firstflight release changes 2025-11 2026-11 --measure page_bytes --json
     """
-    selected = Asked(measures=(measure,) if measure else tuple(MEASURES))
+    selected = Selection(measures=(measure,) if measure else tuple(MEASURES))
     with one_line(*EXPECTED):
         first, last = (values_of(find_release(settings.releases, name), selected) for name in (before, after))
     observed = list(compare_values(first, last, selected))

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from recordings.pages.sets import AUGUST_2025, YEARS
 from releases.catalogue import Release
-from releases.changes import Asked, Values, values_by_site
+from releases.changes import Selection, Values, values_by_site
 from releases.strata.party import registrable_domain
 from schema.recorded import is_recorded
 
@@ -77,6 +77,6 @@ def _site(host: str) -> str:
     return registrable_domain(name) + host[len(name) :]
 
 
-def values_of(release: Release, asked: Asked) -> Values:
+def values_of(release: Release, asked: Selection) -> Values:
     """Return each site's values, by names that releases share."""
     return values_by_site(release, sites_of(release), asked)

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-DIMENSIONS = ("page_kind", "rank_stratum", "protocol", "resource_type", "party")
+DIMENSION_LABELS = {
+    "page_kind": "kind of page",
+    "rank_stratum": "ranks",
+    "protocol": "protocol",
+    "resource_type": "type of response",
+    "party": "party",
+}
+"""Columns of the table `item` that a stratum may fix, and what they are called where people read them."""
+
+DIMENSIONS = tuple(DIMENSION_LABELS)
 
 BLOCK = 4096
 """Items between two stored sums of the groups."""

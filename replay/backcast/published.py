@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Service = Literal["search", "maps", "photos"]
-SERVICES: tuple[Service, ...] = ("search", "maps", "photos")
+SERVICE_LABELS: dict[Service, str] = {"search": "search", "maps": "Maps", "photos": "Photos"}
+SERVICES = tuple(SERVICE_LABELS)
 DataCenter = Literal["AvgDC", "SlowDC"]
 DATA_CENTERS: tuple[DataCenter, ...] = ("AvgDC", "SlowDC")
 BASE, EXPERIMENT = 3, 10

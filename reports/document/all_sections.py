@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from figures.theme import CURVES
+from figures.findings import DRAWN, tell_incomplete
 from releases.cdf import Cdf
 from releases.citation.licences import licence_text
-from releases.formatting import apart, grouped, quantity
+from releases.formatting import apart
 from reports.inputs.report_inputs import ReportInputs
 from reports.sections.instrument import instrument_section
 from reports.sections.related import related_section
@@ -28,10 +28,6 @@ from reports.sections.verdict import (
 from schema.recorded import is_recorded
 from verdict.rule import RULE
 from verdict.verdict import Verdict
-
-LABELS = {measure: curve.label for measure, curve in CURVES.items()}
-
-DRAWN = ("responses", "responses_iw_limited", "first_flights", "pages")
 
 MARKED = (3, RULE.incumbent.window)
 """Windows that figures of sizes mark, beside the asked policy's."""
@@ -74,33 +70,23 @@ def sizes_section(
     year = int(release.crawl.month[:4])
     then = [*since_2010(cdfs, year=year, windows=marked, iw=iw, mss=mss, source=source_of(inputs))]
     curves = curves_of(cdfs, sizes)
-    first = sizes_figure(sizes, curves, stated, iw=iw, marked=marked, labels=LABELS)
+    incomplete = tell_incomplete(**sizes["incomplete_responses"])
+    first = sizes_figure(sizes, curves, stated, iw=iw, marked=marked)
     return Section(
         id="sizes",
         title="What fits into the first flight",
         lead="A server may send its initial window, today ten segments, before it hears from the browser. "
-        f"What fits arrives in one round trip; what does not waits for another.{incomplete(sizes)}",
+        f"What fits arrives in one round trip; what does not waits for another. {incomplete}".rstrip(),
         figures=(
             *([first] if curves else []),
             *(figure for parts in (kinds, then, years, seen) for figure, *_ in parts),
         ),
         tables=(
-            shares_table(sizes, LABELS),
-            quantiles_table(sizes, LABELS),
-            measures_table(sizes, LABELS),
+            shares_table(sizes),
+            quantiles_table(sizes),
+            measures_table(sizes),
             *(table for parts in (kinds, then, years, seen) for _, *tables in parts for table in tables),
         ),
-    )
-
-
-def incomplete(sizes: Sizes) -> str:
-    """Return a sentence on responses that are counted apart."""
-    unfinished = sizes["incomplete_responses"]
-    if not unfinished["count"]:
-        return ""
-    return (
-        f" {grouped(unfinished['count'])} responses ({quantity(unfinished['percent'], '%', 2)}) broke off or "
-        "had not ended when recording stopped; they are counted apart."
     )
 
 
@@ -146,5 +132,5 @@ def curves_of(cdfs: Mapping[str, Cdf], sizes: Sizes) -> list[Row]:
     return [
         point
         for measure in drawn_measures(cdfs)
-        for point in curve(cdfs[measure], LABELS[measure], thresholds=thresholds)
+        for point in curve(cdfs[measure], measure, thresholds=thresholds)
     ]

@@ -13,6 +13,7 @@ from figures.estimates import EstimateRow, bars
 from figures.findings import tell_change, tell_unfitting
 from figures.frame import DESK, AltairChart, Frame, Upright
 from figures.series import SlopeLine, slope
+from releases.changes import RESPONSES
 from releases.formatting import quantity
 from reports.content import Published
 from reports.document.charts import draw_figure
@@ -119,7 +120,7 @@ def _by_distance(report: Published, width: int) -> Iterator[Picture]:
 def _same_sites(
     rows: Sequence[Row], figure: Figure | None, report: Published, width: int
 ) -> Iterator[Picture]:
-    whole = [row for row in rows if row["responses"] == "all responses"]
+    whole = [row for row in rows if row["responses"] == RESPONSES["all"]]
     since = next((row["since"] for row in whole if row["since"].startswith(SINCE)), None)
     if since is None or figure is None:
         return

@@ -12,7 +12,17 @@ from pathlib import Path
 import pikepdf
 import typst
 
-from releases.formatting import NARROW, UNKNOWN, apart, estimate, grouped, quantity, range_text, significant
+from releases.formatting import (
+    NARROW,
+    UNKNOWN,
+    apart,
+    capital,
+    estimate,
+    grouped,
+    quantity,
+    range_text,
+    significant,
+)
 from replay.backcast.published import BASE
 from reports.answer import KeyNumber
 from reports.content import Published
@@ -136,7 +146,7 @@ def _number(number: KeyNumber, other: str, *, why: str = "") -> Number:
         value=quantity(number.value, number.unit, near=near) if number.value is not None else "unknown",
         other=other,
         label=number.label,
-        note=". ".join(part for part in (interval, f"{why[:1].upper()}{why[1:]}") if part),
+        note=". ".join(part for part in (interval, capital(why)) if part),
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from releases.formatting import capital
 from reports.sections.shape import Column, Figure, ReferenceLine, Row, Section, Table
 from verdict.calibration import CENTERS, FACTOR, BackCast, BackCastFinding
 from verdict.rule import UNITS
@@ -137,7 +138,7 @@ def short(what: str) -> str:
     """
     for long, name in SHORT.items():
         what = what.replace(long, name)
-    return what if what.startswith("gain") else what[:1].upper() + what[1:]
+    return what if what.startswith("gain") else capital(what)
 
 
 def figure_rows(content: BackCast) -> list[Row]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from recordings.pages.same_sites import values_of
 from releases.catalogue import Release
-from releases.changes import ENDS, MEASURES, RESPONSES, Asked, Change, Values, compare_values
+from releases.changes import END_LABELS, ENDS, MEASURES, RESPONSES, Change, Selection, Values, compare_values
 from releases.formatting import grouped, interval_text
 from reports.sections.shape import Column, Figure, Row, Table, interval, is_told
 
@@ -13,10 +13,6 @@ SHOWN = [RESPONSES[kind] for kind in ("all", "main", "image")]
 """Responses that pages show; the data have every kind."""
 
 SHOWN_WINDOWS = ("IW 10", "IW 30")
-
-OF_END = {"whole": "", "bodies": " (bodies alone)", "headers": " (with headers\u2019 text)"}
-
-AS_COUNTED = "as counted"
 
 BASE = (
     Column(id="since", title="since", kind="text"),
@@ -39,7 +35,7 @@ def same_sites(
     release: Release, others: Sequence[Release], *, iw: int, mss: int, licence: str
 ) -> Iterator[tuple[Figure, Table, Table]]:
     """Yield figure and tables of changes since each release with enough sites in common."""
-    asked = Asked(mss=mss)
+    asked = Selection(mss=mss)
     now = values_of(release, asked) if others else {}
     of_other = [(other, values_of(other, asked)) for other in others]
     stated = [
@@ -103,7 +99,7 @@ def same_sites(
 
 
 def repeatability(
-    pair: tuple[tuple[Release, Values], tuple[Release, Values]], *, iw: int, asked: Asked
+    pair: tuple[tuple[Release, Values], tuple[Release, Values]], *, iw: int, asked: Selection
 ) -> str:
     """Say how well two recordings of one month repeat; empty with too few sites."""
     (first, before), (second, after) = pair
@@ -116,7 +112,10 @@ def repeatability(
         return ""
     days = " and ".join(str((release.recording or {}).get("recorded")) for release in (first, second))
     shown = " and ".join(
-        f"{interval_text(each.change.times(100), 'pp')}{OF_END[each.end]}" for each in changes if each.change
+        interval_text(each.change.times(100), "pp")
+        + ("" if each.end == "whole" else f" ({END_LABELS[each.end]})".replace("'", "\u2019"))
+        for each in changes
+        if each.change
     )
     return (
         f"How well recordings repeat: {grouped(changes[0].sites)} sites were recorded twice by different "
@@ -148,7 +147,7 @@ def years_figure(rows: Sequence[Row], *, iw: int, now: str, source: str, query: 
         rows=tuple(
             {
                 "sites": f"{row['since']}: {row['responses']} of {grouped(row['sites'])} sites"
-                + ("" if row["sizes"] == AS_COUNTED else f", {row['sizes']}"),
+                + ("" if row["sizes"] == END_LABELS["whole"] else f", {row['sizes']}"),
                 "when": name,
                 "share": row[value],
             }
@@ -171,12 +170,10 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
 
 
 def base_row(release: Release, change: Change) -> dict[str, object]:
-    label = (release.recording or {}).get("list_name") or release.manifest.list_id
-    sizes = {"whole": AS_COUNTED, "bodies": "bodies alone", "headers": "with headers' text"}[change.end]
     return {
-        "since": f"{release.crawl.month}, {label}",
+        "since": f"{release.crawl.month}, {release.list_name}",
         "responses": RESPONSES[change.responses],
-        "sizes": sizes,
+        "sizes": END_LABELS[change.end],
         "sites": change.sites,
     }
 

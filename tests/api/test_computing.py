@@ -10,7 +10,7 @@ import pytest
 from fastapi.concurrency import run_in_threadpool
 
 from api.computing import Computations, current, in_turn
-from api.http.clients import Places
+from api.http.clients import Quota
 from api.http.problems import Problem
 from api.stored.open_releases import raise_damage
 from tests.factories.limited import time_passes
@@ -243,7 +243,7 @@ def test_a_failure_of_work_is_everybody_s() -> None:
 
 
 def test_places_are_shared_among_clients() -> None:
-    places = Places(3, 2, lambda: Problem("busy", "none is left"))
+    places = Quota(3, 2, lambda: Problem("busy", "none is left"))
     with contextlib.ExitStack() as stack:
         for client in "aab":
             stack.enter_context(places.take(client))

@@ -20,8 +20,8 @@ from recordings.pages.same_sites import values_of
 from recordings.pages.sets import SETS
 from releases.catalogue import releases
 from releases.changes import (
-    Asked,
     Change,
+    Selection,
     Values,
     compare_values,
     ratio_change,
@@ -102,7 +102,7 @@ def values(recorded_releases: Callable[[str], Path]) -> Mapping[str, Values]:
     values = {}
     for name in SETS:
         release = next(releases(recorded_releases(name)))
-        values[name] = values_of(release, Asked())
+        values[name] = values_of(release, Selection())
     return values
 
 
@@ -127,7 +127,7 @@ def test_changes_of_images_and_main_documents_of_the_releases_are_those_that_oth
 
 
 def found_in(values: Mapping[str, Values], a: str, b: str, responses: str, iw: int) -> list[Change]:
-    asked = Asked(windows=(iw,), measures=("share",), responses=(responses,))
+    asked = Selection(windows=(iw,), measures=("share",), responses=(responses,))
     return list(compare_values(values[NAMES.get(a, a)], values[NAMES.get(b, b)], asked))
 
 
@@ -157,6 +157,6 @@ def test_a_set_of_images_alone_says_nothing_of_all_responses(values: Mapping[str
 
 def test_fewer_than_twenty_sites_say_nothing(values: Mapping[str, Values]) -> None:
     before = {key: row for number, (key, row) in enumerate(values["wpt-2019-12"].items()) if number < 5}
-    for change in compare_values(before, values["pages-2025-08"], Asked()):
+    for change in compare_values(before, values["pages-2025-08"], Selection()):
         assert change.sites < LEAST_SITES
         assert (change.before, change.after, change.change) == (None, None, None)

@@ -22,7 +22,7 @@ HEADLINE = ("first_flights", "responses_iw_limited", "responses", "pages")
 BAND_POINTS = 50
 
 
-class WindowShare(TypedDict):
+class FittingShare(TypedDict):
     """The share of a measure's items that fits into a window."""
 
     iw: int
@@ -43,7 +43,7 @@ class Measure(TypedDict):
     unknown: int
     is_stated: bool
     """True if enough sizes are known to state shares."""
-    shares: list[WindowShare]
+    shares: list[FittingShare]
     quantiles_bytes: dict[str, int]
 
 
@@ -115,7 +115,7 @@ def measure_of(name: str, sample: Sample, *, windows: Sequence[int]) -> Measure:
     }
 
 
-def _share(cdf: Cdf, iw: int, interval: Interval | None) -> WindowShare:
+def _share(cdf: Cdf, iw: int, interval: Interval | None) -> FittingShare:
     fit = cdf.fit(iw, mss=MSS_FIG1)
     return {
         "iw": iw,

@@ -6,29 +6,14 @@ from recordings.pages.same_sites import sites_of
 from releases.catalogue import Release
 from releases.formatting import grouped, quantity
 from releases.strata.cells import Items, read_items
-from releases.strata.sample import WHOLE
+from releases.strata.sample import DIMENSION_LABELS, WHOLE
 from reports.sections.shape import Column, Figure, Row, Table, interval, is_less
+from schema.vocabulary import VALUE_LABELS
 
 QUERY = """
 SELECT {by} AS kind, count(*) AS known, 100 * avg((size_bytes <= {window})::INT) AS share
 FROM 'item.parquet' WHERE measure = 'responses' AND page_kind = 'home' AND size_bytes IS NOT NULL GROUP BY ALL
 """
-
-DIMENSIONS = {"resource_type": "type of response", "protocol": "protocol"}
-
-NAMES = {
-    "h2": "HTTP/2",
-    "h3": "HTTP/3",
-    "http/1.1": "HTTP/1.1",
-    "document": "documents",
-    "fetch": "fetches by scripts",
-    "font": "fonts",
-    "iframe": "frames",
-    "image": "images",
-    "script": "scripts",
-    "style": "style sheets",
-    "media": "audio and video",
-}
 
 LEAST_PERCENT = 1.0
 """Least part of the responses that is stated as a kind."""
@@ -45,8 +30,8 @@ def kinds_of(release: Release, *, iw: int, mss: int) -> Iterator[tuple[Figure, T
     """Yield figure and table of kinds with enough sites."""
     window = iw * mss
     items = read_items(release.file("item"), "responses", sites_of(release))
-    rows = [row for by in DIMENSIONS for row in kind_rows(items, by, window=window)]
-    types = [row for row in rows if row["by"] == DIMENSIONS["resource_type"]]
+    rows = [row for by in ("resource_type", "protocol") for row in kind_rows(items, by, window=window)]
+    types = [row for row in rows if row["by"] == DIMENSION_LABELS["resource_type"]]
     if len(types) < 2:
         return
     query = QUERY.format(by="resource_type", window=window).strip()
@@ -94,6 +79,6 @@ def kind_rows(items: Items, by: str, *, window: int) -> list[Row]:
         if kind == "other" or 100 * known < LEAST_PERCENT * every or not sample.has_intervals:
             continue
         (share,) = sample.shares_up_to([window])
-        name, estimate = NAMES.get(kind, kind), interval(share.times(100))
-        rows.append({"kind": name, "by": DIMENSIONS[by], "known": known, "share": estimate})
+        name, estimate = VALUE_LABELS[by][kind], interval(share.times(100))
+        rows.append({"kind": name, "by": DIMENSION_LABELS[by], "known": known, "share": estimate})
     return sorted(rows, key=lambda row: -row["share"]["estimate"])

@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from figures.findings import LEADING
 from releases.cdf import Cdf
 from releases.formatting import grouped, quantity
 from releases.interval import Interval
 from reports.sections.shape import Column, Figure, ReferenceLine, Row, Table, interval
-from reports.sections.sizes.counts import Measure, Sizes, WindowShare
+from reports.sections.sizes.counts import FittingShare, Measure, Sizes
+from schema.computed_tables import LABELS
 
 SLICES = 125
 """Slices of probability of a drawn curve, two steps of each; 0.8 % is less than three pixels."""
@@ -27,7 +29,6 @@ def sizes_figure(
     *,
     iw: int,
     marked: Sequence[int],
-    labels: Mapping[str, str],
 ) -> Figure:
     """Build the curves of sizes, with the `marked` windows.
 
@@ -37,7 +38,7 @@ def sizes_figure(
     stated = next(
         (
             measure
-            for name in TITLE_MEASURES
+            for name in LEADING
             for measure in sizes["measures"]
             if measure["id"] == name and measure["is_stated"]
         ),
@@ -46,7 +47,7 @@ def sizes_figure(
     title = "Sizes of responses and pages"
     if stated is not None:
         (share,) = (share["percent"] for share in stated["shares"] if share["iw"] == iw)
-        title = f"{quantity(share, '%', 2)} of {labels[stated['id']]} fit into the ten segments of IW {iw}"
+        title = f"{quantity(share, '%', 2)} of {LABELS[stated['id']]} fit into the ten segments of IW {iw}"
     return Figure(
         id="cdf",
         title=title,
@@ -62,16 +63,12 @@ def sizes_figure(
             Column(id="percent", title="share up to this size", unit="%"),
         ),
         rows=tuple(curves),
-        query=curves_query([window * mss for window in windows], _order_labels(curves, labels)),
+        query=curves_query([window * mss for window in windows], _measures_of(curves)),
         lines=tuple(ReferenceLine(value=window * mss, label=f"IW {window}") for window in marked),
-        bands=tuple(band_rows(bands, labels)),
+        bands=tuple(band_rows(bands)),
         is_logarithmic=True,
         domain=(100.0, 1e7),
     )
-
-
-TITLE_MEASURES = ("first_flights", "responses")
-"""Measures of the title: the second where the first is unknown."""
 
 
 def select_steps(
@@ -100,8 +97,9 @@ def select_steps(
     return keep
 
 
-def curve(cdf: Cdf, name: str, *, thresholds: Sequence[int]) -> list[Row]:
+def curve(cdf: Cdf, measure: str, *, thresholds: Sequence[int]) -> list[Row]:
     """Return points of a CDF in percent, from 0 at its smallest size."""
+    name = LABELS[measure]
     sizes = cdf.sizes.astype(np.int64)
     cumulative = cdf.cumulative.astype(np.int64)
     keep = select_steps(sizes, cumulative, thresholds=thresholds)
@@ -116,18 +114,19 @@ def curve(cdf: Cdf, name: str, *, thresholds: Sequence[int]) -> list[Row]:
     ]
 
 
-def band_rows(bands: Mapping[str, Mapping[int, Interval]], labels: Mapping[str, str]) -> Iterator[Row]:
+def band_rows(bands: Mapping[str, Mapping[int, Interval]]) -> Iterator[Row]:
     for measure, band in bands.items():
         for size, share in band.items():
-            yield {"measure": labels[measure], "size": max(1, size), "percent": interval(share.times(100))}
+            yield {"measure": LABELS[measure], "size": max(1, size), "percent": interval(share.times(100))}
 
 
-def _order_labels(curves: Sequence[Row], labels: Mapping[str, str]) -> dict[str, str]:
-    ids = {label: name for name, label in labels.items()}
-    return {ids[label]: label for label in dict.fromkeys(str(point["measure"]) for point in curves)}
+def _measures_of(curves: Sequence[Row]) -> list[str]:
+    """Return the drawn measures in the order of the curves."""
+    ids = {label: name for name, label in LABELS.items()}
+    return [ids[label] for label in dict.fromkeys(str(point["measure"]) for point in curves)]
 
 
-def shares_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
+def shares_table(sizes: Sizes) -> Table:
     """Build shares that fit; unknown where most sizes are."""
     windows, mss = sizes["windows"], sizes["mss_bytes"]
     return Table(
@@ -141,15 +140,15 @@ def shares_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
         ),
         rows=tuple(
             {
-                "measure": labels[measure["id"]],
+                "measure": LABELS[measure["id"]],
                 "known": measure["known"],
                 "unknown": measure["unknown"],
                 **{f"iw{share['iw']}": _share(share) for share in measure["shares"]},
             }
             for measure in stated_measures(sizes)
         ),
-        query=shares_query(windows, mss, labels),
-        notes=("Intervals are from a bootstrap over sites.", *describe_unstated(sizes, labels)),
+        query=shares_query(windows, mss),
+        notes=("Intervals are from a bootstrap over sites.", *describe_unstated(sizes)),
     )
 
 
@@ -163,10 +162,10 @@ def stated_measures(sizes: Sizes) -> list[Measure]:
     ]
 
 
-def describe_unstated(sizes: Sizes, labels: Mapping[str, str]) -> Iterator[str]:
+def describe_unstated(sizes: Sizes) -> Iterator[str]:
     """Yield a sentence on measures of which few sizes are known."""
     counts = [
-        f"{labels[measure['id']]} ({grouped(measure['known'])} of "
+        f"{LABELS[measure['id']]} ({grouped(measure['known'])} of "
         f"{grouped(measure['known'] + measure['unknown'])})"
         for measure in sizes["measures"]
         if measure["known"] + measure["unknown"] and not measure["is_stated"]
@@ -178,7 +177,7 @@ def describe_unstated(sizes: Sizes, labels: Mapping[str, str]) -> Iterator[str]:
         )
 
 
-def measures_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
+def measures_table(sizes: Sizes) -> Table:
     return Table(
         id="measures",
         is_folded=True,
@@ -188,7 +187,7 @@ def measures_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
             Column(id="definition", title="definition", kind="text"),
         ),
         rows=tuple(
-            {"measure": labels[measure["id"]], "definition": measure["definition"]}
+            {"measure": LABELS[measure["id"]], "definition": measure["definition"]}
             for measure in sizes["measures"]
         ),
         source="the data dictionary",
@@ -197,13 +196,13 @@ def measures_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
     )
 
 
-def _share(share: WindowShare) -> dict[str, float | None] | None:
+def _share(share: FittingShare) -> dict[str, float | None] | None:
     if share["percent"] is None:
         return None
     return {"estimate": share["percent"], "lower": share["lower_percent"], "upper": share["upper_percent"]}
 
 
-def quantiles_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
+def quantiles_table(sizes: Sizes) -> Table:
     return Table(
         id="quantiles",
         is_folded=True,
@@ -214,7 +213,7 @@ def quantiles_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
         ),
         rows=tuple(
             {
-                "measure": labels[measure["id"]],
+                "measure": LABELS[measure["id"]],
                 **{
                     name: measure["quantiles_bytes"].get(name) if measure["is_stated"] else None
                     for name in QUANTILES
@@ -222,11 +221,11 @@ def quantiles_table(sizes: Sizes, labels: Mapping[str, str]) -> Table:
             }
             for measure in stated_measures(sizes)
         ),
-        query=quantiles_query([int(name[1:]) for name in QUANTILES], labels),
+        query=quantiles_query([int(name[1:]) for name in QUANTILES]),
     )
 
 
-def curves_query(thresholds: Sequence[int], labels: Mapping[str, str]) -> str:
+def curves_query(thresholds: Sequence[int], measures: Sequence[str]) -> str:
     """Return SQL of the drawn curves, as `select_steps` has them."""
     return f"""
 WITH step AS (
@@ -238,16 +237,16 @@ WITH step AS (
          lag(size_bytes) OVER sorted AS smaller, lead(size_bytes) OVER sorted AS larger
   FROM step WINDOW sorted AS (PARTITION BY measure ORDER BY size_bytes)
 )
-SELECT {_case(labels)} AS measure, greatest(size_bytes, 1) AS size, 100 * share AS percent FROM (
+SELECT {_case(measures)} AS measure, greatest(size_bytes, 1) AS size, 100 * share AS percent FROM (
   SELECT *, cumulative / known AS share FROM place
   UNION ALL SELECT *, 0 FROM place WHERE smaller IS NULL
 ) AS place
-WHERE measure IN ({_quote(labels)})
+WHERE measure IN ({_quote(measures)})
   AND (before IS DISTINCT FROM slice OR after IS DISTINCT FROM slice
        OR EXISTS (FROM unnest({list(thresholds)}) AS marked(bytes)
                   WHERE (size_bytes <= bytes AND coalesce(larger > bytes, true))
                      OR (size_bytes > bytes AND coalesce(smaller <= bytes, true))))
-ORDER BY list_position([{_quote(labels)}], place.measure), size_bytes, share
+ORDER BY list_position([{_quote(measures)}], place.measure), size_bytes, share
 """.strip()
 
 
@@ -255,30 +254,30 @@ def _quote(names: Iterable[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
-def _case(labels: Mapping[str, str]) -> str:
-    whens = " ".join(f"WHEN '{name}' THEN '{label}'" for name, label in labels.items())
+def _case(measures: Iterable[str]) -> str:
+    whens = " ".join(f"WHEN '{name}' THEN '{LABELS[name]}'" for name in measures)
     return f"CASE place.measure {whens} END"
 
 
-def shares_query(windows: Sequence[int], mss: int, labels: Mapping[str, str]) -> str:
+def shares_query(windows: Sequence[int], mss: int) -> str:
     fitting = ", ".join(
         f"100 * coalesce(max(cumulative) FILTER (size_bytes <= {iw} * {mss}), 0) / max(cumulative) AS iw{iw}"
         for iw in windows
     )
     return (
-        f"SELECT {_case(labels)} AS measure, coalesce(max(cumulative), 0) AS known, {fitting} FROM "
+        f"SELECT {_case(LABELS)} AS measure, coalesce(max(cumulative), 0) AS known, {fitting} FROM "
         "'distribution.parquet' AS place GROUP BY place.measure ORDER BY "
-        f"list_position([{_quote(labels)}], place.measure)"
+        f"list_position([{_quote(LABELS)}], place.measure)"
     )
 
 
-def quantiles_query(percents: Sequence[int], labels: Mapping[str, str]) -> str:
+def quantiles_query(percents: Sequence[int]) -> str:
     columns = ", ".join(
         f"min(size_bytes) FILTER (cumulative * 100 >= {percent} * known) AS p{percent}"
         for percent in percents
     )
     return (
-        f"SELECT {_case(labels)} AS measure, {columns} FROM (SELECT *, max(cumulative) OVER (PARTITION BY "
+        f"SELECT {_case(LABELS)} AS measure, {columns} FROM (SELECT *, max(cumulative) OVER (PARTITION BY "
         "measure) AS known FROM 'distribution.parquet') AS place WHERE size_bytes IS NOT NULL GROUP BY "
-        f"place.measure ORDER BY list_position([{_quote(labels)}], place.measure)"
+        f"place.measure ORDER BY list_position([{_quote(LABELS)}], place.measure)"
     )

@@ -6,14 +6,13 @@ import numpy as np
 
 from releases.cdf import Cdf
 from releases.formatting import grouped, quantity
-from replay.backcast.published import SERVICES
+from replay.backcast.published import SERVICE_LABELS, SERVICES
 from replay.backcast.services import sizes
 from reports.sections.shape import Column, Figure, ReferenceLine, Row, Table
 
 POINTS = 100
 
-NAMES = {"search": "search, 2010", "maps": "Maps, 2010", "photos": "Photos, 2010"}
-
+NAMES = {service: f"{label}, 2010" for service, label in SERVICE_LABELS.items()}
 
 CURVE = (
     Column(id="curve", title="responses of", kind="text"),

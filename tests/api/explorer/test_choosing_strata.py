@@ -46,12 +46,12 @@ def test_the_form_has_a_field_for_each_dimension_with_every_value(client_of_item
     for field in FIELDS:
         (options,) = re.findall(rf'<select name="{field.name}">(.*?)</select>', page, re.DOTALL)
         offered = [value for value in re.findall(r'value="([^"]*)"', options) if value]
-        assert offered == [value for value, _ in field.options]
+        assert offered == list(field.options)
 
 
 def test_the_figure_names_the_stratum(client_of_items: TestClient) -> None:
     query = f"crawl={MANY}&measure=responses&protocol=h2&rank_stratum=1000"
-    assert "ranks: 1 to 1\u202f000; protocol: h2" in " ".join(texts(client_of_items, query))
+    assert "ranks: 1 to 1\u202f000; protocol: HTTP/2" in " ".join(texts(client_of_items, query))
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_strata_stand_side_by_side_each_with_its_own_share(client_of_items: Test
     assert windows == alone
     bands = rows(client_of_items, f"{query}&by=rank_stratum")
     assert [*dict.fromkeys(row["stratum"] for row in bands)] == [
-        "ranks: 1 to 1\u202f000",
-        "ranks: 1\u202f001 to 10\u202f000",
+        "rank_stratum: 1000",
+        "rank_stratum: 10000",
     ]
 
 
@@ -131,7 +131,7 @@ def test_a_measure_that_states_no_size_is_named_with_that_to_take_instead(tmp_pa
     with TestClient(create_app(tmp_path, tmp_path / "reports")) as client:
         page = client.get(f"/explore?{query}").text
         (address, instead) = re.findall(r'take <a href="(/explore[^"]*)">([^<]*)</a>', page)[0]
-        assert instead == "responses, of derived size"
+        assert instead == "responses of derived size"
         both = rows(client, html.unescape(address).partition("?")[2])
     assert {(row["release"][:7], row["measure"]) for row in both} == {
         ("2019-12", "responses_derived"),

@@ -51,9 +51,9 @@ CHANGES: dict[str, Callable[[Page], Any]] = {
     ADD: add,
     "a release": tick(ONE),
     "a measure": tick("pages"),
-    "a measure without a known size": tick("hosts"),
+    "a measure without a known size": tick("hosts of a page"),
     "Ranks": choose("Ranks", "1000"),
-    "Type": choose("Type", "image"),
+    "Type of response": choose("Type of response", "image"),
     "Party": choose("Party", "first"),
     "Protocol": choose("Protocol", "h2"),
     "all protocols": choose("Protocol", ""),
@@ -62,7 +62,7 @@ CHANGES: dict[str, Callable[[Page], Any]] = {
     "Show": show,
     "Compare by": choose("Compare by", "rank_stratum"),
     "Figure": choose("Figure", "histogram"),
-    "Pages": choose("Pages", "inner"),
+    "Kind of page": choose("Kind of page", "inner"),
 }
 
 CONTROLS = (

@@ -6,19 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from reports.sections.sizes.counts import Measure, Sizes, WindowShare
+from reports.sections.sizes.counts import FittingShare, Measure, Sizes
 from reports.sections.sizes.shares import measures_table, quantiles_table, shares_table
 from tests.factories.made_up_crawl import NAME
 from tests.factories.made_up_report import build_report, crawl, read_data_folder, write_release
 from tests.factories.undrawn import undrawn
 
-LABELS = {"responses": "all responses", "first_flights": "first flights", "tls_flights": "TLS flights"}
-
 
 def measure(name: str, *, known: int, unknown: int) -> Measure:
     is_stated = known > unknown
     percent = 60.0 if is_stated else None
-    share: WindowShare = {
+    share: FittingShare = {
         "iw": 10,
         "window_bytes": 14_300,
         "fitting": 0,
@@ -51,8 +49,8 @@ SIZES: Sizes = {
 
 
 def test_a_measure_of_which_most_sizes_are_unknown_is_told_in_a_sentence() -> None:
-    shares = shares_table(SIZES, LABELS)
-    for table in (shares, quantiles_table(SIZES, LABELS)):
+    shares = shares_table(SIZES)
+    for table in (shares, quantiles_table(SIZES)):
         assert [row["measure"] for row in table.rows] == ["all responses"]
     (note_on_unknown,) = (note for note in shares.notes if "unknown" in note)
     assert note_on_unknown.endswith("first flights (2 of 1\u202f002).")
@@ -60,7 +58,7 @@ def test_a_measure_of_which_most_sizes_are_unknown_is_told_in_a_sentence() -> No
 
 
 def test_what_each_measure_counts_is_a_table_of_every_form() -> None:
-    table = measures_table(SIZES, LABELS)
+    table = measures_table(SIZES)
     assert table.rows[1] == {"measure": "first flights", "definition": "what first_flights are"}
 
 
