@@ -6,7 +6,7 @@ import itertools
 from api.explorer.charts import DrawnMonths, Part
 from api.rows.sites import WITHOUT_NAME
 from api.site_pages.history import SiteAnswer, SiteCrawlAnswer
-from api.stored.months import Variant, changes, months_between
+from api.stored.months import Variant, flags_between, months_between
 from api.stored.shelf import Shelf, Version
 from releases.formatting import size
 
@@ -23,7 +23,7 @@ class Weight:
     def is_comparable(self, earlier: "Weight") -> bool:
         """Return whether no break of the series lies between the two months."""
         manifests = (each.version.readable.manifest for each in (earlier, self))
-        return not any(change.is_break for change in changes(*manifests))
+        return not any(change.is_break for change in flags_between(*manifests))
 
 
 def weights_of(shelf: Shelf, answer: SiteAnswer) -> dict[Variant, list[Weight]]:
