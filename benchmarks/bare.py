@@ -50,7 +50,6 @@ async def browse(job: dict[str, Any]) -> int:
 
 
 def main(job_file: str, done_file: str) -> None:
-    """Do the job and write how many pages were loaded."""
     done = asyncio.run(browse(json.loads(Path(job_file).read_text(encoding="utf-8"))))
     Path(done_file).write_text(json.dumps({"pages": done}), encoding="utf-8")
 

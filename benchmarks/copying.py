@@ -49,7 +49,6 @@ def repeat(rows: Sequence[Mapping[str, Any]], crawl_id: int, count: int) -> Iter
 
 
 def _time(engine: Engine, crawl_id: int, write: Callable[[Connection], None]) -> float:
-    """Return the seconds to write into an empty partition and commit."""
     with engine.begin() as connection:
         connection.execute(text(f"TRUNCATE {partition_name(Response.__tablename__, crawl_id)}"))
     began = time.monotonic()

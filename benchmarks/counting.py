@@ -81,7 +81,6 @@ class TaskClock:
         self._began_s = time.thread_time()
 
     def __del__(self) -> None:
-        """Close the counter."""
         if getattr(self, "_counter", -1) >= 0:
             os.close(self._counter)
 

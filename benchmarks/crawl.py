@@ -118,7 +118,6 @@ def crawl(tools: list[Tool], web: Web, folder: Path, runs: int, counts: list[int
 
 
 def choose_tools(names: list[str], peers: Path | None, data: Path) -> list[Tool]:
-    """Return the chosen tools; all use the Node that comes with Playwright."""
     node = Path(playwright.__file__).parent / "driver/node"
     folder = peers or Path()
     tools: list[Tool] = [
@@ -150,7 +149,6 @@ def measure_writing(settings: Settings, count: int, runs: int) -> list[Copy]:
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Return the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", type=Path, help="folder with puppeteer.js and node_modules")
     parser.add_argument("--runs", type=int, default=3)

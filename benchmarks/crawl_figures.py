@@ -60,7 +60,6 @@ class Sample:
 
     @property
     def pages_per_second(self) -> float:
-        """Pages a second of wall time."""
         return self.pages / self.wall_s
 
 
@@ -83,13 +82,11 @@ class Crawled:
     browser: str
     cpus: int
     tried: list[int]
-    """Numbers of browsers that were tried."""
     trials: list[Sample]
     samples: list[Sample]
     copies: list[Copy]
 
     def runs(self, tool: str) -> list[Sample]:
-        """Return the runs of a tool."""
         return [sample for sample in self.samples if sample.tool == tool]
 
     def ratio(self, tool: str, other: str, name: Literal["cpu_s", "wall_s"]) -> dict[str, float] | None:
@@ -105,13 +102,10 @@ class Crawled:
 
 
 def best_trials(trials: list[Sample]) -> dict[str, Sample]:
-    """Return the trial with the most pages a second of each tool."""
     return {trial.tool: trial for trial in sorted(trials, key=lambda trial: trial.pages_per_second)}
 
 
 def find_misses(crawled: Crawled) -> list[str]:
-    """Return the missed bounds."""
-
     def median(ratio: dict[str, float] | None, otherwise: float) -> float:
         return ratio["median"] if ratio else otherwise
 
@@ -130,7 +124,6 @@ def find_misses(crawled: Crawled) -> list[str]:
 
 
 def section(facts: dict[str, Any]) -> str:
-    """Return the section from crawl.json."""
     crawled = msgspec.convert(facts, Crawled)
     rows = []
     for tool, trial in best_trials(crawled.trials).items():

@@ -33,7 +33,6 @@ class Run:
     answer: str
     is_settled: bool
     verdicts: dict[str, str]
-    """By candidate."""
     core_minutes: float
     loads: int
     peak_mb: float

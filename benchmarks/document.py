@@ -53,7 +53,6 @@ suggestions of facets.
 
 
 def replay(facts: dict[str, Any]) -> str:
-    """Return the section from replay.json."""
     measured = msgspec.convert(facts, Measured)
     figures, grid = measured.figures(), measured.grids[0]
     rows = [
@@ -78,7 +77,6 @@ def replay(facts: dict[str, Any]) -> str:
 
 
 def decide(facts: dict[str, Any]) -> str:
-    """Return the section from decide.json."""
     runs = msgspec.convert(facts["runs"], list[Run])
     rows = [
         [
@@ -99,7 +97,6 @@ def decide(facts: dict[str, Any]) -> str:
 
 
 def service(facts: dict[str, Any]) -> str:
-    """Return the section from service.json."""
     ours, peer = facts["service"], facts["datasette"]
 
     def row(name: str, values: dict[str, Any], peak_mb: str) -> list[str]:
@@ -131,7 +128,6 @@ SECTIONS = {
     "scale": scale.section,
     "pages": pages.section,
 }
-"""Sections by the name of their file."""
 
 HEADINGS = {
     "crawl": crawl_figures.CRAWL.partition("\n")[0],
@@ -145,7 +141,6 @@ HEADINGS = {
 
 
 def keep_section(name: str, before: str) -> str:
-    """Return a section as it stands in the document; empty if it is not there."""
     start = before.find(HEADINGS[name])
     ends = [at for heading in HEADINGS.values() if (at := before.find(heading, start + 1)) > start]
     return before[start : min(ends, default=len(before))].rstrip("\n") + "\n" if start >= 0 else ""

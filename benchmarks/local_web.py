@@ -26,7 +26,6 @@ class Served:
     """URLs by which a crawler tells that the web is there."""
 
     def write(self, path: Path) -> None:
-        """Write the state as a crawler reads it."""
         path.write_text(json.dumps(asdict(self)), encoding="utf-8")
 
 

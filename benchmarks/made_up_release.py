@@ -15,7 +15,6 @@ from storage.sums import seal, sums_now
 
 
 def host_of(rank: int) -> str:
-    """Return the host of the made-up site of a rank."""
     return f"site-{rank}.example"
 
 

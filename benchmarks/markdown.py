@@ -5,7 +5,6 @@ from typing import Any
 
 
 def describe_measurement(facts: dict[str, Any]) -> str:
-    """Return a line with date, commit and number of cores."""
     machine = facts["machine"]
     return (
         f"Measured on {facts['measured_at'][:10]} at commit `{facts['commit'][:12]}`"

@@ -130,11 +130,9 @@ class Measured:
 
     @property
     def boot_cpu_s(self) -> float:
-        """CPU time of a boot, the median of the runs."""
         return statistics.median(boot.cpu_s for boot in self.boots)
 
     def load_cpu_ms(self) -> dict[str, float]:
-        """Return the CPU time of a page load by profile, medians of the runs."""
         profiles = dict.fromkeys(loads.profile for loads in self.page_loads)
         return {
             profile: statistics.median(loads.cpu_ms for loads in self.page_loads if loads.profile == profile)
@@ -158,7 +156,6 @@ class Measured:
 
 
 def describe_page(page: Recipe) -> Page:
-    """Return the description of a page's structure."""
     return Page(
         site=page.page,
         protocol="H2" if page.origins[0].h2 else "H1",
@@ -169,7 +166,6 @@ def describe_page(page: Recipe) -> Page:
 
 
 def boot(lab: Lab) -> Cost:
-    """Boot a guest without work."""
     with measure_cost() as cost:
         run_guest(lab, {"origins": ORIGINS, "windows": [10], "jobs": []}, [], lambda _answer: None)
     return cost
@@ -223,7 +219,6 @@ def page_loads(lab: Lab, profile: Profile, boot_cpu_s: float) -> PageLoads:
 
 
 def measure(lab: Lab) -> Measured:
-    """Make all measurements."""
     boots = [boot(lab) for _ in range(RUNS)]
     boot_cpu_s = statistics.median(boot.cpu_s for boot in boots)
     return Measured(
@@ -236,7 +231,6 @@ def measure(lab: Lab) -> Measured:
 
 
 def find_misses(measured: Measured) -> Iterator[str]:
-    """Yield the missed bounds and failed loads."""
     figures = measured.figures()
     if figures["cs244_times_real_time"] < TIMES_REAL_TIME:
         yield f"at least {TIMES_REAL_TIME:.0f} times real time"

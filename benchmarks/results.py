@@ -60,7 +60,6 @@ def spread(values: Sequence[float], digits: int = 3) -> dict[str, float]:
 
 
 def write(name: str, facts: dict[str, Any]) -> Path:
-    """Write build/bench/NAME.json."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{name}.json"
     path.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")

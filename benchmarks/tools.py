@@ -32,7 +32,6 @@ class Web:
 
     sites: list[str]
     flags: list[str]
-    """Browser flags that lead to the pages."""
     state: Path
 
     @property
@@ -46,7 +45,6 @@ class Done:
     """Result of a tool's run."""
 
     pages: int
-    """Number of loaded pages."""
     database_cpu_s: float = 0.0
     """CPU time of processes that the tool uses but does not start."""
 
@@ -62,9 +60,7 @@ class Tool(Protocol):
         """Prepare a run, whose cost is not counted; the commands to run side by side."""
         ...
 
-    def done(self, folder: Path) -> Done:
-        """Return the result of the commands."""
-        ...
+    def done(self, folder: Path) -> Done: ...
 
 
 def _browser() -> str:
@@ -106,7 +102,6 @@ class Bare:
         return [[sys.executable, "-m", "benchmarks.bare", *_job(web, folder, browsers, self.flags)]]
 
     def done(self, folder: Path) -> Done:
-        """Count the load events."""
         return Done(pages=_read(folder / "done.json")["pages"])
 
 
@@ -174,7 +169,6 @@ class Ours:
         return [[self._program, "crawl", "run", *run]]
 
     def done(self, _: Path) -> Done:
-        """Count the final visits with outcome ok in the database."""
         spent = self._database_cpu_s() - self._database_s
         status = self._ask("crawl", "status", "--crawl", self._crawl)
         return Done(

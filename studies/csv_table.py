@@ -6,7 +6,6 @@ from pathlib import Path
 
 
 def write_table(path: Path, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a header and rows."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(head)

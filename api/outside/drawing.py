@@ -50,7 +50,6 @@ def draw_same_sites(
     domain: tuple[float, float],
     height: float | None,
 ) -> str:
-    """Draw the shares of the same sites in two years, with a title, a subtitle and a source."""
     from figures.frame import Frame
     from figures.series import SlopeLine, slope
 
@@ -92,7 +91,6 @@ def list_rows(sets: Sequence[RecordedSet], kind: str) -> Iterator[ListRow]:
 def draw_lists(
     width: int, rows: Sequence[ListRow], unit: str, axis: str, domain: tuple[float, float] | None
 ) -> str:
-    """Draw values by list, each with its interval."""
     from figures.estimates import EstimateRow, dots
     from figures.frame import Frame
 
@@ -122,7 +120,6 @@ def weight_pieces(points: Sequence[Point]) -> list[Piece]:
 
 
 def draw_weights(width: int, pieces: Sequence[Piece]) -> str:
-    """Draw the weight of the median page by client."""
     from figures.frame import Frame
     from figures.series import YearSeries, YearValue, over_time
 
@@ -143,5 +140,4 @@ def worth_rows(compared: Mapping[str, Comparison], measure: Measure) -> Iterator
 
 
 def draw_worth(width: int, measure: Measure, rows: Sequence[ListRow]) -> str:
-    """Draw one measure of what the larger window does."""
     return draw_lists(width, rows, COMPARED[measure][1], "", None)

@@ -64,7 +64,6 @@ def list_rows() -> Iterator[YearsRow]:
 
 
 def is_clear(change: Interval) -> bool:
-    """Whether the interval of a change holds no zero."""
     return change.lower > 0 or change.upper < 0
 
 

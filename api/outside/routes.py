@@ -156,7 +156,6 @@ async def read_outside_series(
 
 
 def as_csv(points: Sequence[Point]) -> Response:
-    """Points as CSV."""
     return Response(to_text(points), media_type="text/csv; charset=utf-8")
 
 
@@ -218,7 +217,6 @@ def over_the_years(request: Request, shelf: ShelfDep) -> Response:
 
 
 def describe_rows(rows: Sequence[SlopeRow]) -> str:
-    """Shares then and now, for those who do not see the figure."""
     return "; ".join(f"{row.name} {quantity(row.before, '%')} to {quantity(row.after, '%')}" for row in rows)
 
 

@@ -121,7 +121,6 @@ class Pair:
 
     @property
     def is_repeated(self) -> bool:
-        """Whether both were recorded in one month, so that the change says how well recordings repeat."""
         return self.months[0] == self.months[1]
 
     def sites(self, responses: str) -> int:
@@ -129,7 +128,6 @@ class Pair:
         return next(change.sites for change in self.changes if change.responses == responses)
 
     def shares(self, responses: str, iw: int) -> list[Change]:
-        """Changes of the share that fits into a window, by each way of counting headers."""
         return [change for change in self.of(responses) if (change.measure, change.iw) == ("share", iw)]
 
     def of(self, responses: str) -> list[Change]:
@@ -165,7 +163,6 @@ class Years:
 
     @property
     def count(self) -> int:
-        """Number of changes and shares."""
         return sum(len(pair.changes) for pair in self.pairs) + sum(len(each.shares) for each in self.sets)
 
 
@@ -214,7 +211,6 @@ def _compare(releases: OpenReleases, versions: Sequence[Version]) -> Years:
 
 
 def _read_set(version: Version, release: Release) -> tuple[RecordedSet, Values]:
-    """A recorded release with its shares, and the values of its sites."""
     recorded = RecordedSet(
         version=version,
         label=release.list_name,

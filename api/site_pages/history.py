@@ -185,7 +185,6 @@ def _site_in(request: Request, version: Version, host: str) -> SiteCrawlAnswer |
 
 
 def _document(connections: Sequence[dict[str, Any]], responses: list[dict[str, Any]]) -> Any:  # noqa: ANN401  # a made model
-    """The connection that the responses, all on the main document's, came on."""
     own = next(
         (
             connection

@@ -158,7 +158,6 @@ def spans_of(response: Any, opening: Any, flight_end_us: int | None) -> Spans:  
 
 
 def address_of(response: Any) -> str:  # noqa: ANN401  # a made model
-    """The address of a response, without the query; without the path where a recording has none."""
     return f"{response.scheme}://{response.host}{response.path or ''}"
 
 

@@ -42,7 +42,6 @@ class Faulty(Exception):
 
 @contextlib.contextmanager
 def launch_browser() -> Iterator[Browser]:
-    """Run the browser of the settings while the block runs."""
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=from_environment().chromium, args=arguments)

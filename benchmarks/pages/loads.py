@@ -103,7 +103,6 @@ def load(browser: Browser, url: str) -> Load:
 
 
 def documents() -> list[str]:
-    """Return paths of the pages of the longest documents."""
     longest = sorted(sources(), key=lambda name: -len(text(name)))
     return [f"/documents/{name}" for name in longest[:LONGEST]]
 
@@ -180,7 +179,6 @@ def measure(folder: Path, *, loads: int) -> list[dict[str, Any]]:
 
 
 def section(facts: dict[str, Any]) -> str:
-    """Return the section from pages.json."""
     rows = [
         [
             f"`{page['path']}`",
@@ -201,7 +199,6 @@ def most_bytes(path: str) -> int:
 
 
 def find_misses(pages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the missed bounds."""
     heavy = [
         f"{page['path']} is heavier than {most_bytes(page['path']) / 1000:.0f} kB"
         for page in pages

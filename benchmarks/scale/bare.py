@@ -49,7 +49,6 @@ def measure(engine: Engine, folder: Path, name: str) -> dict[str, Any]:
 
 
 def scan_s(release: Release) -> float:
-    """Return the processor time of reading every column of every table by DuckDB."""
     began = time.process_time()
     with duckdb.connect(":memory:") as database:
         for table in release.manifest.rows:
@@ -59,7 +58,6 @@ def scan_s(release: Release) -> float:
 
 
 def sha256sum_s(release: Release) -> float:
-    """Return the processor time of the program sha256sum over all files."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     files = sorted(os.fspath(path) for path in release.path.iterdir())
     subprocess.run(["sha256sum", "--", *files], stdout=subprocess.DEVNULL, check=True)

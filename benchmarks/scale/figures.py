@@ -108,7 +108,6 @@ def _sizes(facts: Mapping[str, Any]) -> list[tuple[int, dict[str, Cost]]]:
 
 
 def _exponents(sizes: list[tuple[int, dict[str, Cost]]]) -> dict[str, float]:
-    """Return the exponent of each step between the two largest sizes; empty of one size."""
     found: dict[str, float] = {}
     for (fewer, smaller), (more, larger) in pairwise(sizes[-2:]):
         for step in LABELS:
@@ -127,7 +126,6 @@ def at(sizes: list[tuple[int, dict[str, Cost]]], sites: int) -> dict[str, float]
 
 
 def find_misses(facts: Mapping[str, Any]) -> list[str]:
-    """Return the missed bounds."""
     sizes = _sizes(facts)
     largest, measured = sizes[-1]
     wrong = [
@@ -145,7 +143,6 @@ def find_misses(facts: Mapping[str, Any]) -> list[str]:
 
 
 def section(facts: dict[str, Any]) -> str:
-    """Return the section from scale.json."""
     sizes = _sizes(facts)
     rows = next(reversed(facts["sizes"].values()))["build"]["rows"]
     grown, million = _exponents(sizes), at(sizes, MILLION)
@@ -182,7 +179,6 @@ def section(facts: dict[str, Any]) -> str:
 
 
 def _bounds(facts: Mapping[str, Any]) -> str:
-    """Return a sentence of the bounds, and one of those that are missed."""
     misses = find_misses(facts)
     missed = f"Missed: {'; '.join(misses)}." if misses else "None is missed."
     return (

@@ -61,7 +61,6 @@ def measure(folder: Path, python: str) -> dict[str, float]:
 
 
 def _secret(url: str) -> str:
-    """Return DuckDB's statement for the key of a bucket's URL."""
     parts = urlsplit(url)
     (endpoint,) = parse_qs(parts.query)["endpoint_override"]
     return (

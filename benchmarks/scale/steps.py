@@ -45,7 +45,6 @@ WAIT_S = 0.5
 
 
 def plan_crawl(engine: Engine, sites: int, name: CrawlName = NAME) -> Crawl:
-    """Plan the crawl of a list of made-up sites."""
     wanted = CrawlPlan(
         name=name, sites=site_list(sites), top=None, attempts=2, budget_s=30.0, commit="0" * 40
     )
@@ -187,7 +186,6 @@ STEPS: Mapping[str, Callable[[Engine, Path, int], dict[str, Any]]] = {
     "publish": _publish,
     "bare": lambda engine, folder, _sites: bare.measure(engine, folder, str(NAME)),
 }
-"""Steps in their order, by name."""
 
 
 def main(step: str, folder: str, sites: str, url: str) -> int:

@@ -89,7 +89,6 @@ class Web:
 
 
 def site_list(sites: int) -> Sites:
-    """Return a list of made-up sites."""
     entries = tuple(Entry(rank, host_of(rank)) for rank in range(1, sites + 1))
     return Sites(id=f"made-up:{sites}", source="made-up", checksum=f"{sites:064}", entries=entries)
 

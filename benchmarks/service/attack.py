@@ -26,16 +26,12 @@ from benchmarks.service.year import MONTHS
 from releases.catalogue import Release
 
 ATTACKER, ANOTHER = "127.0.0.1", "127.0.0.2"
-"""Addresses of the two clients."""
 
 SECONDS = 10
-"""Time for which the other client asks, from the first heavy question on."""
 
 EVERY_S = 0.2
-"""Pause between its questions."""
 
 MOST_S = 2.0
-"""Maximum time of its answers."""
 
 PATHS = "&".join(f"path=/none{number}" for number in range(60))
 
@@ -75,7 +71,6 @@ def attack(port: int, kind: str, crawl: str, questions: range) -> Iterator[socke
 
 
 def ask_s(port: int, path: str) -> float:
-    """Return the seconds of an answer to the other client."""
     began = time.monotonic()
     connection = http.client.HTTPConnection(
         ATTACKER, port, timeout=READY_WITHIN_S, source_address=(ANOTHER, 0)
@@ -119,7 +114,6 @@ def measure(root: Path, folder: Path, releases: list[Release], questions: int) -
 
 
 def find_misses(facts: Mapping[str, Any]) -> list[str]:
-    """Return the missed bounds."""
     return [
         f"an answer takes {waits['max_s']:g} s, more than {MOST_S:g} s, while questions are {kind}"
         for kind, waits in facts["attacks"].items()
@@ -128,7 +122,6 @@ def find_misses(facts: Mapping[str, Any]) -> list[str]:
 
 
 def section(facts: dict[str, Any]) -> str:
-    """Return the section of the document, from attack.json."""
     attacks = facts["attacks"]
     rows = [
         [label, *(f"{1000 * attacks[kind or 'none'][name]:,.0f}" for name in ("median_s", "max_s"))]

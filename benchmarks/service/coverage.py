@@ -19,7 +19,6 @@ WINDOWS = (1, 2, 3, 4, 6, 10, 16, 24, 32, 64)
 """Initial windows whose shares are asked for, in segments."""
 
 RUNS = 3
-"""Runs of each query, in turn."""
 
 PAGE = Path(__file__).parents[2] / "docs" / "recipes.md"
 RECIPE = re.compile(r"^### DuckDB, raw rows by any filter$.*?^```sql\n(.*?)^```$", re.DOTALL | re.MULTILINE)

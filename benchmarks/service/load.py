@@ -44,7 +44,6 @@ A_PAGE = {
 SCRIPT = Path(__file__).with_name("load.lua")
 
 LEAST_CACHED = 1500
-"""Minimum responses per second."""
 MOST_CACHED_MS = 250
 MOST_COLD_MS = 1000
 MOST_MB = 400
@@ -52,7 +51,6 @@ LEAST_STREAM_RATIO = 3.0
 """Minimum of rows a second of a stream, as a multiple of Datasette's."""
 MOST_STREAM_MB = 200
 PEER_ROWS = 200_000
-"""Rows that Datasette streams."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -132,7 +130,6 @@ def measure_datasette(program: str, folder: Path, load: Load) -> dict[str, Any]:
 
 
 def missed(facts: dict[str, Any]) -> list[str]:
-    """Return the missed bounds."""
     service = facts["service"]
     wrong = {
         f"fewer than {LEAST_CACHED} cached answers a second": facts["cached_answers_per_second"]
@@ -151,7 +148,6 @@ def missed(facts: dict[str, Any]) -> list[str]:
 
 
 def later_sections(facts: dict[str, Any]) -> str:
-    """Return the parts of the document about streams and the year, from service.json."""
     return "\n".join([streams_of_rows.section(facts), over_a_year.section(facts)])
 
 

@@ -23,14 +23,12 @@ from firstflight.settings import from_environment
 from releases.catalogue import Release
 
 YEARS = Path("build/years")
-"""Folder of made-up years."""
 
 STRATA = (
     *("protocol=h2&party=third", "resource_type=script", "resource_type=image&party=first", "protocol=h3"),
     *("resource_type=style", "party=first", "rank_stratum=1000", "protocol=http/1.1&resource_type=fetch"),
 )
 HOSTS = 12
-"""Sites whose history is asked for."""
 
 MOST_SCAN_RATIO = 1.2
 """Maximum time of a query of ours over the raw column, as a multiple of the bare scan."""
@@ -63,7 +61,6 @@ from its start, checksums included, with {prepared_peak_mb:,.0f} MB of memory at
 
 
 def find_misses(facts: dict[str, Any]) -> list[str]:
-    """Return the missed bounds."""
     wrong = {
         f"coverage above {MOST_SCAN_RATIO:g} times a bare scan": facts["coverage_scan_ratio"]
         > MOST_SCAN_RATIO,
@@ -172,7 +169,6 @@ def make_year(responses: int, months: Sequence[str] = MONTHS) -> tuple[Path, lis
 
 
 def measure_year(*, responses: int) -> dict[str, Any]:
-    """Return all figures of the year."""
     root, releases = make_year(responses)
     with tempfile.TemporaryDirectory(prefix="firstflight-bench-") as temporary:
         return measure(root, Path(temporary), releases, asked=responses)
@@ -195,7 +191,6 @@ def measure(root: Path, folder: Path, releases: Sequence[Release], *, asked: int
 
 
 def section(facts: dict[str, Any]) -> str:
-    """Return the part of the document about the year, from service.json."""
     ways = [
         [label, f"{facts[name]:.2f}", *(f"{facts[name] / facts[bare]:.2f}" for bare in BARE)]
         for label, name in WAYS

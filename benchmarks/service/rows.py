@@ -32,7 +32,6 @@ A_PAGE = 126
 """Responses of a page, about as many as in the bundled web."""
 
 RUNS = 3
-"""Runs of each, in turn."""
 
 READ_AT_ONCE = 1 << 16
 
@@ -133,5 +132,4 @@ def measure(datasette: str, folder: Path, *, rows: int, peer_rows: int) -> dict[
 
 
 def section(facts: dict[str, Any]) -> str:
-    """Return the part of the document about streams, from service.json."""
     return STREAMS.format(**facts | facts["stream_rows_per_second"])

@@ -134,7 +134,6 @@ def serve_datasette(
 
 
 def wait_for_answer(address: str) -> None:
-    """Wait until a server responds."""
     deadline = time.monotonic() + READY_WITHIN_S
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=READY_WITHIN_S):  # noqa: S310  # http

@@ -53,9 +53,7 @@ class Blocks:
 
     table: pa.Table
     begins: NDArray[np.int64]
-    """First row of each page."""
     counts: NDArray[np.int64]
-    """Rows of each page."""
 
     def drawn(self, pages: NDArray[np.int64]) -> tuple[pa.Table, NDArray[np.int64]]:
         """Return the rows of each of `pages`, and for each row its place in `pages`."""

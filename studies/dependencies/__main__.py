@@ -28,7 +28,6 @@ HERE = Path(__file__).parent
 
 
 def main(folder: Path) -> None:
-    """Write scores.csv and gains.csv."""
     pages = list(read_pages(folder))
     write_table(HERE / "scores.csv", ("rule", "requests", "right_percent"), scores(pages))
     both = {

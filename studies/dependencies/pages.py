@@ -73,7 +73,6 @@ def _page(number: int, rows: list[dict[str, Any]]) -> Page:
 
 
 def names_initiator(row: Mapping[str, Any]) -> bool:
-    """Return whether Chrome named an earlier request."""
     return row["initiator_entry"] is not None and row["initiator_entry"] < row["entry"]
 
 

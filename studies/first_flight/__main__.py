@@ -35,7 +35,6 @@ HEAD = (
 """Servers answer at once, or think. Bounded: on both sides. The last columns are numbers of connections."""
 REASONS = Path(__file__).with_name("reasons.csv")
 REASONS_HEAD = ("servers", "reason", "connections")
-"""Why connections have no upper bound."""
 
 
 def rows(servers: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:

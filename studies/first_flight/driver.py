@@ -58,12 +58,10 @@ SETTINGS = [
 
 
 def say(facts: dict[str, Any]) -> None:
-    """Print an answer to the host."""
     print("@" + json.dumps(facts), flush=True)
 
 
 def run(*commands: str) -> None:
-    """Run commands; one that fails ends the guest's work."""
     for command in commands:
         subprocess.run(command.split(), check=True)
 
@@ -75,7 +73,6 @@ def client_address(window: int, control: str) -> str:
 
 
 def build(windows: list[int]) -> None:
-    """Make the three namespaces, their links, addresses and routes."""
     for name in ("client", "path", "server"):
         run(f"ip netns add {name}", f"ip -n {name} link set lo up")
     for end in ("client", "server"):
@@ -117,14 +114,12 @@ def shape(path: dict[str, Any]) -> None:
 
 
 def enter(namespace: str) -> None:
-    """Move this thread into a network namespace."""
     with Path(f"/run/netns/{namespace}").open() as file:
         if ctypes.CDLL(None, use_errno=True).setns(file.fileno(), CLONE_NEWNET):
             raise OSError(ctypes.get_errno(), namespace)
 
 
 def read(sock: socket.socket, size: int) -> bytes:
-    """Return the next `size` bytes, or fewer at the end of the stream."""
     data = b""
     while len(data) < size and (piece := sock.recv(size - len(data))):
         data += piece
@@ -248,7 +243,6 @@ def _ask_tls(
 
 
 def main() -> None:
-    """Run all cells of the work, path after path."""
     work = json.loads(Path(sys.argv[1]).read_text())
     build(work["windows"])
     ready = threading.Barrier(2)

@@ -37,7 +37,6 @@ from studies.recorded_pages.rows import content_of, form_of
 INCUMBENT, CANDIDATE = Policy(10), Policy(16, PACED)
 
 SEED = 45
-"""Seed of all draws."""
 
 FIRST_ROUNDS, FEW, MORE = 5, 2, 4
 """Pages over each network of a round: few in the first rounds, more later, which costs less for a pair."""
@@ -183,7 +182,6 @@ def round_trip_ms(network: DrawnNetwork, recipe: Recipe) -> float:
 
 
 def score() -> None:
-    """Write the score of the stored pairs."""
     rows = list(table_of(pq.read_table(PAIRS)))
     write_table(SCORE, HEAD, rows)
     for row in rows:

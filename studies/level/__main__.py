@@ -62,7 +62,6 @@ def level_cells(networks: Sequence[DrawnNetwork], *, seeds: int) -> list[Cell]:
 
 
 def is_slow_class(network: DrawnNetwork) -> bool:
-    """Return whether a network has less than 6 Mbps."""
     return rate_class(network.profile.down_bps) == "<6"
 
 
@@ -74,7 +73,6 @@ def level_of(rows: Sequence[Mapping[str, Any]], networks: Sequence[DrawnNetwork]
     draws = sorted({by_id[row["profile"]].draw for row in done})
 
     def shares(part: str, whole: str) -> list[float]:
-        """Return the share in each draw, in percent."""
         sums = dict.fromkeys(draws, (0.0, 0.0))
         for row in done:
             network = by_id[row["profile"]]
@@ -108,7 +106,6 @@ def standard_error(values: Sequence[float]) -> float:
 
 
 def main() -> None:
-    """Replay every reading over the same lines."""
     lab = find_lab(from_environment().cache_dir)
     rows: list[tuple[object, ...]] = [
         (

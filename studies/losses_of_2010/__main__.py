@@ -133,7 +133,6 @@ def measure_kinds(lab: Lab, inputs: Inputs, center: DataCenter) -> tuple[dict[in
 
 
 def rows_of(lab: Lab, inputs: Inputs) -> Iterator[tuple[object, ...]]:
-    """Yield a row for each mixture and data centre."""
     for center in DATA_CENTERS:
         shallow, random = measure_kinds(lab, inputs, center)
         rises = RETRANSMITTED[center, "search"][EXPERIMENT] - RETRANSMITTED[center, "search"][BASE]

@@ -35,7 +35,6 @@ IN_A_NAMESPACE = ("unshare", "--net", "--fork", "--kill-child")
 
 
 def arguments() -> argparse.Namespace:
-    """Return the command line."""
     parser = argparse.ArgumentParser(prog="python -m studies.page_loads", description=__doc__)
     parser.add_argument("--loads", type=int, default=3, help="loads of each page at each window")
     parser.add_argument("--table", action="store_true", help="make no loads: replay those that were kept")
@@ -76,7 +75,6 @@ def load_all(loads: int) -> None:
 
 
 def read_all_loads() -> list[RealLoad]:
-    """Return all loads that were made, refused ones too."""
     return [
         load
         for name in SETS
@@ -106,7 +104,6 @@ def replayed_loads(guests: int) -> list[Load]:
 
 
 def main() -> None:
-    """Make the loads, replay the same pages, compare, and write the tables."""
     options = arguments()
     if options.inside:
         load_inside(options.inside, options.loads)

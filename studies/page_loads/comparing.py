@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from replay.published.reproduction import spearman
 
 PAIRS = ((3, 10), (10, 30), (3, 30))
-"""Windows whose difference is compared."""
 
 RESOLUTION_MS = 2.0
 """Largest difference of two times of NetLog, which counts whole milliseconds, that is no difference."""
@@ -31,7 +30,6 @@ class Load:
 
 
 def mean_response_ms(load: Load) -> float:
-    """Return the mean over the responses of a load."""
     return statistics.fmean(load.responses.values())
 
 
@@ -41,7 +39,6 @@ MEASURES: Mapping[str, Callable[[Load], float]] = {
     "first byte": lambda load: load.first_byte_ms,
     "response, mean of the page": mean_response_ms,
 }
-"""Measures of a load, by name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

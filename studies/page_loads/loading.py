@@ -21,7 +21,6 @@ BUDGET_S = 120.0
 LATE_US = 5_000
 """Most by which the shaper may have delivered a packet too late for a load to count."""
 ATTEMPTS = 3
-"""Attempts for a load; after them the page has one load fewer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,9 +47,7 @@ class RealLoad:
     late_us: int
     dropped: int
     page_ms: float = 0.0
-    """Last byte of the last response."""
     document_ms: float = 0.0
-    """Last byte of the main document."""
     first_byte_ms: float = 0.0
     """First byte of the main document that the browser could use."""
     responses: tuple[tuple[str, float, float, float], ...] = ()
@@ -108,7 +105,6 @@ async def load_all(
 
 
 async def load(path: ShapedPath, step: Step, browser: Browser) -> RealLoad:
-    """Load a page once at a window."""
     await asyncio.to_thread(path.use, step.iw)
     path.passed()
     observation = await visit_page(browser, step.page, budget_s=BUDGET_S)

@@ -20,7 +20,6 @@ def write(path: Path, measured: Measured) -> None:
 
 
 def rows(measured: Measured) -> Iterator[tuple[str | int, ...]]:
-    """Yield the rows, in the order of the tables."""
     for (network, measure), (real, replayed) in measured.items():
         for page, iw in sorted(real.keys() & replayed.keys()):
             theirs = real[page, iw]

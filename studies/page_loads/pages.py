@@ -22,7 +22,6 @@ KIND = {"iframe": "document"}
 
 
 def bundled() -> list[Page]:
-    """Return the pages that come with the local web."""
     return recipes.load_bundled()
 
 

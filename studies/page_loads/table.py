@@ -20,7 +20,6 @@ GAIN_FIELDS = (
 
 
 def write(comparisons: Sequence[Comparison]) -> None:
-    """Write both tables."""
     write_table(ERRORS, ERROR_FIELDS, map(time_row, comparisons))
     write_table(
         GAINS, GAIN_FIELDS, (gain_row(comparison, pair) for comparison in comparisons for pair in PAIRS)
@@ -66,32 +65,26 @@ def all_but(missed: Iterable[bool]) -> str:
 
 
 def misses_error(comparison: Comparison) -> bool:
-    """Return whether the median error is too large."""
     return comparison.median_error >= MOST_ERROR
 
 
 def misses_correlation(comparison: Comparison) -> bool:
-    """Return whether the rank correlation is too small."""
     return comparison.rank_correlation <= LEAST_CORRELATION
 
 
 def misses_sign(gains: Sequence[Gain]) -> bool:
-    """Return whether signs agree on too few pages."""
     return agreeing(gains) < LEAST_SIGNS * len(gains)
 
 
 def misses_size(gains: Sequence[Gain]) -> bool:
-    """Return whether the mean gains are too far apart."""
     return abs(mean(gains, "replayed") - mean(gains, "real")) > MOST_DIFFERENCE
 
 
 def mean(gains: Sequence[Gain], side: Literal["real", "replayed"]) -> float:
-    """Return the mean gain over pages."""
     return statistics.fmean(getattr(gain, side) for gain in gains)
 
 
 def time_row(comparison: Comparison) -> tuple[object, ...]:
-    """Return the errors of one time over one network."""
     missed = {"error": misses_error(comparison), "correlation": misses_correlation(comparison)}
     errors = (
         f"{value:.4f}"
@@ -101,7 +94,6 @@ def time_row(comparison: Comparison) -> tuple[object, ...]:
 
 
 def gain_row(comparison: Comparison, pair: tuple[int, int]) -> tuple[object, ...]:
-    """Return the gains of one time over one network, from one window to another."""
     gains = comparison.gains[pair]
     missed = {"sign": misses_sign(gains), "size": misses_size(gains)}
     sure = [gain for gain in gains if gain.is_sure]
@@ -111,10 +103,8 @@ def gain_row(comparison: Comparison, pair: tuple[int, int]) -> tuple[object, ...
 
 
 def agreeing(gains: Sequence[Gain]) -> int:
-    """Return the number of pages whose gain has the same sign in both."""
     return sum(gain.has_same_sign for gain in gains)
 
 
 def join_names(missed: dict[str, bool]) -> str:
-    """Return the names of the bounds that are missed."""
     return ", ".join(name for name, is_missed in missed.items() if is_missed)

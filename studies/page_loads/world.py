@@ -80,7 +80,6 @@ async def make_loads(server: World, networks: Sequence[Profile], loads: int, fol
 
 
 def loads_file(folder: Path, network: Profile) -> Path:
-    """Return the file of the loads over a network."""
     return folder / f"loads at {network.id}.jsonl"
 
 

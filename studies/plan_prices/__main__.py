@@ -48,7 +48,6 @@ TABLE = Path(__file__).with_name("loads.csv")
 
 
 def network(mbps: float) -> Profile:
-    """Return the network of a rate."""
     profile = symmetric(
         f"{mbps:g}mbps".replace(".", "-"),
         bps=round(mbps * 1e6),

@@ -17,7 +17,6 @@ from studies.recorded_pages.rows import content_of, form_of
 
 
 def main(folders: Sequence[str]) -> None:
-    """Write the set of each folder of facts."""
     for folder in map(Path, folders):
         recording = read_recording(folder)
         write_set(YEARS / recording.source.id, content_of(recording), form=form_of(recording))

@@ -87,7 +87,6 @@ def files_of(folder: Path) -> dict[str, str]:
 
 
 def read_pages(folder: Path) -> Iterator[PageFacts]:
-    """Yield every page with its requests, by number."""
     known = {row["page"]: row for row in read_rows(folder / PAGES, PAGE_COLUMNS, required=("page",))}
     requests = read_rows(folder / REQUESTS, COLUMNS, required=("page", *NEVER_NULL))
     ordered = sorted(requests, key=operator.itemgetter("page", "entry"))

@@ -40,12 +40,10 @@ INFERRED = frozenset({PARSER, SCRIPT, STYLE, DOCUMENT})
 """Rules that infer; the others are recorded facts."""
 
 BY_STYLE = frozenset({"image", "font"})
-"""Types that style sheets ask for."""
 
 DOCUMENTS = frozenset({"document", "iframe", "object"})
 
 NEVER_PARSED = frozenset({"fetch", "worker"})
-"""Types that only scripts ask for."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

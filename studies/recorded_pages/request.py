@@ -94,12 +94,10 @@ class RequestFacts:
 
     @property
     def has_arrived(self) -> bool:
-        """True if a response came, from the network or a cache."""
         return any(value is not None for value in (self.status, self.transfer_bytes, self.body_bytes))
 
     @property
     def is_redirect(self) -> bool:
-        """True if the response sent the browser elsewhere."""
         return self.status is not None and 300 <= self.status < 400 and self.status != 304
 
     @property
@@ -121,12 +119,10 @@ class RequestFacts:
 
     @property
     def crossed_network(self) -> bool:
-        """True if a response arrived over the network."""
         return self.has_arrived and not self.from_cache
 
     @property
     def is_multiplexed(self) -> bool:
-        """True over HTTP/2 and HTTP/3."""
         return self.protocol in MULTIPLEXED
 
     @property
@@ -177,7 +173,6 @@ COLUMNS: dict[str, type] = {
     "page": int,
     **{name: getattr(hint, "__args__", (hint,))[0] for name, hint in HINTS.items()},
 }
-"""Types of the columns of requests.parquet that are read, by name."""
 
 NEVER_NULL = tuple(name for name, hint in HINTS.items() if hint is COLUMNS[name])
 """Columns that no row may lack; any other may be left out as a whole."""

@@ -188,7 +188,6 @@ def traffic_of(requests: Sequence[RequestFacts]) -> RebuiltTraffic:
 
 
 def sent_us(request: RequestFacts) -> int:
-    """Return the time at which a request was sent, in µs since the page's first."""
     return request.began_us if request.sent_ms is None else microseconds(request.sent_ms)
 
 
@@ -209,7 +208,6 @@ def initiators_of(requests: Sequence[RequestFacts], traffic: RebuiltTraffic) -> 
 def traffic_rows(
     page: PageFacts, traffic: RebuiltTraffic, initiators: Sequence[Initiator]
 ) -> tuple[list[Row], list[Row]]:
-    """Return the rows of a page's connections and responses."""
     places = {
         request.entry: (number, position)
         for number, connection in enumerate(traffic.connections, start=1)
@@ -228,13 +226,11 @@ def traffic_rows(
 
 
 def browser_of(recording: RecordingFacts) -> str:
-    """Return the product and builds of the browsers that made the recording."""
     builds = sorted({page.browser for page in recording.pages})
     return ", ".join(f"Chromium/{build}" if build else BROWSERS[recording.source.id] for build in builds)
 
 
 def page_host(page: int) -> str:
-    """Return the made-up host of a page's site."""
     return f"page-{page}.invalid"
 
 

@@ -35,7 +35,6 @@ AGREEMENTS = ("total_equal", "total_other", "body_equal", "body_other")
 
 
 def main(data: Path) -> None:
-    """Compare every file, and write the table."""
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for producer, sizes, theirs in pairs(data):
         counts[producer][sizes.size_basis or sizes.wire_bytes_unknown or ""] += 1

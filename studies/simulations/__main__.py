@@ -78,7 +78,6 @@ COLUMNS = (
 
 
 def main() -> None:
-    """Play every world."""
     parser = argparse.ArgumentParser(prog="python -m studies.simulations")
     parser.add_argument("--repetitions", type=int, default=400, help="replays of each world (default 400)")
     parser.add_argument("--minutes", type=int, default=30, help="budget in minutes of a core (default 30)")
@@ -101,7 +100,6 @@ def main() -> None:
 
 
 def row(world: World, *, repetitions: int, minutes: int) -> list[str | int | float]:
-    """Return a world's row of the table."""
     counts: collections.Counter[str] = collections.Counter()
     used = []
     for seed in tqdm(range(repetitions), desc=world.id, disable=None):

@@ -66,7 +66,6 @@ class Pool:
 
 @functools.cache
 def pool() -> Pool:
-    """Return the edition's pairs."""
     with PAIRS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     column = {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
@@ -176,7 +175,6 @@ class Replay:
         self.again = np.zeros((0, 2))
 
     def load(self, plan: StagePlan) -> None:
-        """Add the draws of a stage."""
         rng, known = self.rng, pool()
         strata = np.repeat(list(plan.networks), list(plan.networks.values()))
         first, size = len(self.strata), len(strata) * plan.pages
@@ -209,7 +207,6 @@ class Replay:
         self.changes, self.again = np.vstack([self.changes, changes]), np.vstack([self.again, again])
 
     def evidence(self) -> Evidence:
-        """Return all loads so far."""
         known = pool()
         page_ms, payload = known.page_ms[self.drawn], known.payload[self.drawn]
         blank = np.full(self.changes.shape[:2], np.nan)

@@ -27,7 +27,6 @@ NORMAL_95 = 1.96
 
 
 def main() -> None:
-    """Write both tables."""
     recipes = read_recipes(find_release(from_environment().releases, "2025-08"))
     looks = looks_of(
         read_edition(Path(__file__).with_name("version-2")), recipes, thresholds_ms=THRESHOLDS_MS

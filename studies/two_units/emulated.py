@@ -37,7 +37,6 @@ WIDE = (Policy(16, PACED), Policy(20, PACED), Policy(32, PACED))
 
 
 def read_edition(folder: Path) -> Replay:
-    """Return the replay that an edition carries."""
     carried = read_carried(folder)
     if carried is None:
         raise ValueError(f"{folder} carries no loads")
@@ -83,7 +82,6 @@ def read_looks(replay: Replay) -> tuple[Look, ...]:
 
 
 def asked_of(replay: Replay) -> dict[str, Any]:
-    """Return what was asked, without arms."""
     return {**replay.facts[0]["plan"]["asked"], "arms": []}
 
 

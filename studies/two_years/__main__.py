@@ -67,14 +67,12 @@ def load(rounds: int) -> None:
 
 
 def write_results() -> None:
-    """Write the comparison of the stored pairs."""
     table = pq.read_table(PAIRS)
     results = {pages: compare(table, pages) for pages in (SAME, ALL, ALIKE)}
     RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(results)) + b"\n")
 
 
 def questions(settings: Settings) -> Iterator[tuple[tuple[str, int], Stages]]:
-    """Yield the stages of each kind of pages and year."""
     sources = {
         year: release_source(import_pages(settings, SETS[name]).release) for year, name in YEARS.items()
     }

@@ -97,7 +97,6 @@ def measure_years(table: pa.Table, *, are_same: bool) -> tuple[Effects, dict[int
 
 
 def worth(effects: Effects, year: int) -> Worth:
-    """Return what the candidate does to the pages of a year."""
     return Worth(
         gain_percent=saved(effects, "page", year, TAIL),
         resent_pp=saved(effects, "resent", year, TAIL),
