@@ -37,7 +37,7 @@ def test_a_share_of_which_most_sizes_are_unknown_is_not_stated() -> None:
     table = SHARES([STATED, STATED.model_copy(update={"unknown": 3, "measure": "hosts"})])
     assert table.count('<th scope="row"') == 1
     assert table.count('class="fill"') == 2
-    assert "too few sizes are known: hosts (2 of 5)." in table
+    assert "too few sizes are known: hosts of a page (2 of 5)." in table
 
 
 CRAWL = CrawlName(month="2026-12")

@@ -51,7 +51,7 @@ def test_without_a_choice_it_shows_the_newest_observed_release(client: TestClien
 def test_the_table_has_the_shares_of_each_release_beside_each_other(client: TestClient) -> None:
     page = client.get(f"/explore?{BOTH}").text.replace("<wbr>", "")
     for release in ("desktop, localweb, version 2", "mobile, web, version 1"):
-        row = re.search(rf'<th scope="row">{release}, responses</th>(.*?)</tr>', page, re.DOTALL)
+        row = re.search(rf'<th scope="row">{release}, all responses</th>(.*?)</tr>', page, re.DOTALL)
         assert row is not None
         assert re.findall(rf"\d+\.\d{NARROW}%", row[1]) == [f"25.0{NARROW}%", f"50.0{NARROW}%"]
         assert f"+{UNKNOWN['responses']} unknown" in row[1]
@@ -69,7 +69,7 @@ def test_releases_and_measures_share_a_figure_as_long_as_they_can_be_told_apart(
     assert names == {
         f"{release}, {measure}"
         for release in ("desktop, localweb, version 2", "mobile, web, version 1")
-        for measure in ("responses", "pages")
+        for measure in ("all responses", "pages")
     }
     page = client.get(
         f"/explore?crawl={DESKTOP}&crawl={MOBILE}&"

@@ -111,7 +111,7 @@ def test_a_stratum_is_named_over_the_months(year: TestClient) -> None:
     assert october[1].endswith("%")
     assert november[1].endswith("%")
     words = texts(year, f"crawl={LAST}&measure=responses&iw=3&protocol=h2", "explore/months.svg")
-    assert "Share that fits, by month; desktop.local.tcp.web; protocol: h2" in words
+    assert "Share that fits, by month; desktop.local.tcp.web; protocol: HTTP/2" in words
 
 
 def test_the_series_of_the_page_lead_to_those_of_the_api(year: TestClient) -> None:

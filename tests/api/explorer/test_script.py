@@ -75,7 +75,7 @@ def test_a_pointer_and_a_finger_are_told_the_value_of_every_curve(
         stage.scroll_into_view_if_needed()
         page.mouse.move(*middle(stage))
         readout.wait_for()
-        assert {"h2", "http/1.1"} <= set(readout.inner_text().split())
+        assert {"HTTP/2", "HTTP/1.1"} <= set(readout.inner_text().split())
         page.mouse.move(1, 1)
         readout.wait_for(state="hidden")
         page.touchscreen.tap(*middle(stage))
@@ -83,7 +83,7 @@ def test_a_pointer_and_a_finger_are_told_the_value_of_every_curve(
         # Browsers send this after a finger, at a time of their own.
         page.evaluate(LEAVE, middle(stage))
         assert readout.is_visible()
-        assert {"h2", "http/1.1"} <= set(readout.inner_text().split())
+        assert {"HTTP/2", "HTTP/1.1"} <= set(readout.inner_text().split())
 
 
 def test_the_explorer_shows_a_choice_at_once_and_keeps_its_address(
@@ -91,8 +91,8 @@ def test_the_explorer_shows_a_choice_at_once_and_keeps_its_address(
 ) -> None:
     path = f"/explore?crawl={CRAWL}&measure=pages"
     with open_page(browser, client, path) as page:
-        page.get_by_role("checkbox", name="responses", exact=True).check()
-        page.get_by_role("heading", name="responses and pages", exact=True).wait_for()
+        page.get_by_role("checkbox", name="all responses", exact=True).check()
+        page.get_by_role("heading", name="all responses and pages", exact=True).wait_for()
         assert "measure=responses&measure=pages" in page.url
         page.get_by_role("combobox", name="Add a release").fill("2026-11.mobile.local.tcp.web")
         page.get_by_role("combobox", name="Add a release").press("Enter")
@@ -118,7 +118,7 @@ def test_the_explorers_form_works_from_the_keyboard_and_without_scripts(
         browser.new_context(java_script_enabled=False) as context,
         open_page(context, client, f"/explore?crawl={CRAWL}&measure=pages") as page,
     ):
-        page.get_by_role("checkbox", name="responses", exact=True).press("Space")
+        page.get_by_role("checkbox", name="all responses", exact=True).press("Space")
         page.get_by_role("textbox", name="Segments").fill("4, 40")
         page.get_by_role("textbox", name="Segments").press("Enter")
         page.wait_for_url("**iw=4*")

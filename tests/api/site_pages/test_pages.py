@@ -248,7 +248,7 @@ def test_a_release_without_rows_has_no_sites(data_dir: Path) -> None:
 
 def test_shares_are_labelled_by_their_window_where_a_row_becomes_a_card(client: TestClient) -> None:
     page = read(client, f"/releases/{LOCALWEB}/v1")
-    responses = next(row for row in rows(page, "Shares that fit") if row[""] == "responses")
+    responses = next(row for row in rows(page, "Shares that fit") if row[""] == "all responses")
     assert [*responses] == ["", "IW 3", "IW 10", "IW 16", "IW 30", "median", f"95{NARROW}%", "known"]
     assert responses["IW 10"] == "50.0 %"
     assert responses["known"] == "8 +2 unknown"
