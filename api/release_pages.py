@@ -19,6 +19,7 @@ from api.routes.strata import distributions
 from api.routes.works import release_metadata
 from api.rows.query import TABLES
 from api.service import Kept, service_of
+from api.stored.prepared import Row
 from api.stored.shelf import Version
 from releases.citation.licences import licence_page
 from releases.citation.work import Work
@@ -99,7 +100,7 @@ def use_release(request: Request, shelf: ShelfDep, crawl: CrawlPath, version: Ve
 COMMENTS = {field.name: definition(field) for field in TABLES["responses"].schema()}
 
 
-def first_rows(request: Request, version: Version, sort: str | None) -> list[dict[str, Any]]:
+def first_rows(request: Request, version: Version, sort: str | None) -> list[Row]:
     if "response.parquet" not in version.files:
         return []
     return service_of(request).rows.first(version, "responses", COLUMNS, sort=sort, limit=FIRST_ROWS)

@@ -14,6 +14,7 @@ from api.routes.provenance import AskedRelease, provenance
 from api.rows.filters import row_fields
 from api.rows.query import TABLES
 from api.service import Kept, service_of
+from api.stored.prepared import Row
 from releases import first_flights
 
 router = APIRouter(prefix="/v1", tags=["rows"], route_class=Kept)
@@ -113,9 +114,7 @@ def page_load(request: Request, version: AskedRelease, visit: VisitPath) -> Page
     )
 
 
-def first_flight(
-    connection: dict[str, Any], responses: list[dict[str, Any]]
-) -> first_flights.FirstFlight | None:
+def first_flight(connection: Row, responses: list[Row]) -> first_flights.FirstFlight | None:
     """A connection's first flight, from its row and all responses of the visit; None over QUIC."""
     if connection["protocol"] == "h3":
         return None
@@ -139,6 +138,6 @@ def flight_answer(flight: first_flights.FirstFlight | None) -> ConnectionFlightA
     return ConnectionFlightAnswer(**dataclasses.asdict(flight), size_bytes=flight.size_bytes)
 
 
-def _is_in(response: dict[str, Any], flights: dict[int, first_flights.FirstFlight | None]) -> bool | None:
+def _is_in(response: Row, flights: dict[int, first_flights.FirstFlight | None]) -> bool | None:
     flight = flights.get(response["connection_id"])
     return None if flight is None else response["id"] in flight.response_ids

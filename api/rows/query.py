@@ -24,7 +24,7 @@ from api.http.problems import Problem
 from api.rows.cursors import Key
 from api.rows.filters import Filters, filters, parameters
 from api.stored.open_releases import OpenReleases, raise_damage
-from api.stored.prepared import SITE_COLUMNS, SITES, rows_of, visits_of
+from api.stored.prepared import SITE_COLUMNS, SITES, Row, rows_of, visits_of
 from api.stored.shelf import Version
 from schema.recorded import released_schema
 from schema.released_tables import released_tables
@@ -235,11 +235,11 @@ def row_database() -> duckdb.DuckDBPyConnection:
 class SiteRows:
     """The rows of a site in one release, in the order of their keys."""
 
-    visits: list[dict[str, Any]]
-    final: dict[str, Any] | None
+    visits: list[Row]
+    final: Row | None
     """None without a final visit; then there are no rows."""
-    connections: list[dict[str, Any]]
-    responses: list[dict[str, Any]]
+    connections: list[Row]
+    responses: list[Row]
 
 
 class RowReader:
@@ -258,7 +258,7 @@ class RowReader:
 
     def where(
         self, version: Version, table: str, fields: Sequence[str], **equal: Sequence[int | str]
-    ) -> list[dict[str, Any]]:
+    ) -> list[Row]:
         """Columns of the few rows with any of the values in `equal`; Problem."""
         row_table = TABLES[table]
         known = parameters(row_table.schema())
@@ -268,7 +268,7 @@ class RowReader:
 
     def first(
         self, version: Version, table: str, fields: Sequence[str], *, sort: str | None, limit: int
-    ) -> list[dict[str, Any]]:
+    ) -> list[Row]:
         """Columns of the first rows by a column; Problem."""
         question = Question(table=TABLES[table], fields=tuple(fields), filters=(), sort=sort, limit=limit)
         with contextlib.closing(self.rows(version, question, "arrow")) as rows:
@@ -279,7 +279,7 @@ class RowReader:
         for table in SITE_COLUMNS:
             self._releases.file(version, f"{table}.parquet")
 
-        def where(table: str, **equal: Sequence[int | str]) -> list[dict[str, Any]]:
+        def where(table: str, **equal: Sequence[int | str]) -> list[Row]:
             return self.where(version, f"{table}s", SITE_COLUMNS[table], **equal)
 
         prepared = self._releases.read_prepared(version, partial(_from_files, host=host))
@@ -305,7 +305,7 @@ def _from_files(folder: Path, host: str) -> SiteRows:
     return _site_rows(visits, rows)
 
 
-def _site_rows(visits: list[dict[str, Any]], rows: Callable[[str, int], list[dict[str, Any]]]) -> SiteRows:
+def _site_rows(visits: list[Row], rows: Callable[[str, int], list[Row]]) -> SiteRows:
     final = next((visit for visit in visits if visit["is_final"]), None)
     if final is None:
         return SiteRows(visits=visits, final=None, connections=[], responses=[])

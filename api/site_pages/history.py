@@ -24,7 +24,7 @@ from api.rows.filters import row_fields
 from api.rows.query import TABLES
 from api.service import Kept, service_of
 from api.site_pages.listing import part_of_host, spellings
-from api.stored.prepared import DOCUMENT, SITE_COLUMNS
+from api.stored.prepared import DOCUMENT, SITE_COLUMNS, Row
 from api.stored.shelf import Version
 
 router = APIRouter(prefix="/v1", tags=["rows"], route_class=Kept)
@@ -184,7 +184,7 @@ def _site_in(request: Request, version: Version, host: str) -> SiteCrawlAnswer |
     )
 
 
-def _document(connections: Sequence[dict[str, Any]], responses: list[dict[str, Any]]) -> Any:  # noqa: ANN401  # a made model
+def _document(connections: Sequence[Row], responses: list[Row]) -> Any:  # noqa: ANN401  # a made model
     own = next(
         (
             connection

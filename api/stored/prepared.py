@@ -228,7 +228,11 @@ def visits_of(folder: Path, host: str) -> list[int]:
         return hosts.filter(pc.equal(hosts["host"], host))["id"].to_pylist()  # type: ignore[no-any-return]
 
 
-def rows_of(folder: Path, table: str, visit: int) -> list[dict[str, Any]]:
+Row = dict[str, Any]
+"""Those columns of a row of a release that were asked for, by name."""
+
+
+def rows_of(folder: Path, table: str, visit: int) -> list[Row]:
     """SITE_COLUMNS of a visit's rows; OSError, ValueError or ArrowException."""
     first_visits = np.load(folder / f"{table}.npy", mmap_mode="r")
     # A visit's rows may begin within the batch before the first that begins with it.

@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypedDict, TypeVar
 
 from api.http.problems import Problem
 from releases.catalogue import Release
@@ -53,6 +53,20 @@ class Volume:
         )
 
 
+class VersionKey(TypedDict):
+    """The parameters of addresses that name a version of a release."""
+
+    crawl: str
+    version: int
+
+
+class ReportKey(TypedDict):
+    """The parameters of addresses that name a version of a report."""
+
+    year: str
+    version: int
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Version(Volume):
     """One version of a crawl's release."""
@@ -63,7 +77,7 @@ class Version(Volume):
     withdrawal: Withdrawal | None = None
 
     @property
-    def key(self) -> dict[str, Any]:
+    def key(self) -> VersionKey:
         return {"crawl": str(self.crawl), "version": self.version}
 
     @property
@@ -100,7 +114,7 @@ class Report(Volume):
     withdrawal: Withdrawal | None
 
     @property
-    def key(self) -> dict[str, Any]:
+    def key(self) -> ReportKey:
         return {"year": self.year, "version": self.version}
 
 
