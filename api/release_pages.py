@@ -12,7 +12,7 @@ from api.http.links import link
 from api.http.problems import Elsewhere
 from api.routes.answers import DistributionAnswer
 from api.routes.files import MEDIA_TYPES, release_files
-from api.routes.pages import page, with_form
+from api.routes.pages import page
 from api.routes.parameters import CrawlPath, ShelfDep, VersionPath
 from api.routes.provenance import QUALITY, quality, relate_to_release
 from api.routes.strata import distributions
@@ -68,7 +68,7 @@ def release_page(
     relate_to_release(request, release_version)
     metadata = release_metadata(request, release_version)
     rows = first_rows(request, release_version, sort)
-    answer = page(
+    return page(
         request,
         "release.html",
         version=release_version,
@@ -87,7 +87,6 @@ def release_page(
         files=release_files(request, release_version),
         mss=MSS_FIG1,
     )
-    return with_form(answer)
 
 
 @router.get("/releases/{crawl}/v{version}/use", name="use_release")

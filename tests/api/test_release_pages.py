@@ -49,7 +49,8 @@ def test_each_tool_has_a_recipe_with_the_address_of_this_release(tmp_path: Path)
     with page_of_rows(tmp_path) as client:
         page = read(client, PAGE)
         old = client.get(f"{PAGE}/use", follow_redirects=False)
-    recipes = re.findall(r"<summary>([^<]*)</summary>(.*?)</details>", page, re.DOTALL)
+    part = page.partition('class="recipes"')[2].partition("<h2")[0]
+    recipes = re.findall(r"<summary>([^<]*)</summary>(.*?)</details>", part, re.DOTALL)
     assert {"The whole release, by curl", "pandas", "DuckDB", "R"} <= {tool for tool, _ in recipes}
     assert all(f"/releases/{NAME}/v1/" in recipe for _, recipe in recipes)
     assert old.headers["location"] == f"{PAGE}#use"
